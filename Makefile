@@ -1,0 +1,96 @@
+# Every target sets up what it needs. PYTHON chooses the interpreter: make test PYTHON=python3.12
+PYTHON ?= python3
+ROOT := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+VENV := $(ROOT)/.venv
+BIN := $(VENV)/bin
+BUILD := $(ROOT)/build
+SOURCES := $(shell find $(ROOT)/src $(ROOT)/cpp -type f -not -name '*.pyc') \
+           $(ROOT)/CMakeLists.txt $(ROOT)/pyproject.toml $(ROOT)/README.md
+CPP_FILES := $(shell find $(ROOT)/cpp -name '*.hpp' -o -name '*.cpp' -o -name '*.inl')
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: help demo test test-cpp test-python lint format stub bench sanitize wheel clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make demo      set up, build, and search the digits with four kernels"
+	@echo "make test      set up, build, and run all tests"
+	@echo "make lint      linters, type checks and the guards in tools/"
+	@echo "make format    put the sources into their canonical form"
+	@echo "make bench     compare the scan with its peers (DATA=folder for real data)"
+	@echo "make sanitize  all tests under address and undefined-behaviour sanitizers"
+	@echo "make wheel     build a wheel and import it in an empty environment"
+
+demo: $(VENV)/.built-demo
+	@cd $(ROOT) && $(BIN)/python examples/digits.py
+
+test: test-cpp test-python
+
+test-cpp: $(VENV)/.built-test
+	@cd $(ROOT) && $(BIN)/cmake -S . -B $(BUILD)/cpp -G Ninja \
+	  -DCMAKE_MAKE_PROGRAM=$(BIN)/ninja -DFASTMKS_PYTHON=OFF -DFASTMKS_TESTS=ON > $(BUILD)/cpp.log \
+	  || { cat $(BUILD)/cpp.log; exit 1; }
+	@$(BIN)/ninja -C $(BUILD)/cpp --quiet
+	$(BUILD)/cpp/fastmks_tests
+
+test-python: $(VENV)/.built-test
+	cd $(ROOT) && $(BIN)/python -m pytest -q
+
+lint: $(VENV)/.built-lint
+	cd $(ROOT) && $(BIN)/ruff check . && $(BIN)/ruff format --check .
+	cd $(ROOT) && $(BIN)/clang-format --dry-run --Werror $(CPP_FILES)
+	cd $(ROOT) && $(BIN)/mypy
+	cd $(ROOT) && $(BIN)/codespell
+	cd $(ROOT) && $(BIN)/python tools/check_layers.py
+	cd $(ROOT) && $(BIN)/python tools/check_stub.py
+
+format: $(VENV)/.built-lint
+	cd $(ROOT) && $(BIN)/ruff check --fix-only . && $(BIN)/ruff format . && $(BIN)/clang-format -i $(CPP_FILES)
+
+stub: $(VENV)/.built-lint
+	cd $(ROOT) && $(BIN)/python tools/check_stub.py --write
+
+bench: $(VENV)/.built-bench
+	cd $(ROOT) && $(BIN)/python -m benchmarks.peers.scan $(if $(DATA),--data $(DATA))
+
+wheel: $(VENV)/.ready
+	rm -rf $(ROOT)/dist
+	cd $(ROOT) && $(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir dist .
+	rm -rf $(BUILD)/wheel-venv && $(PYTHON) -m venv $(BUILD)/wheel-venv
+	$(BUILD)/wheel-venv/bin/python -m pip --disable-pip-version-check install --quiet $(ROOT)/dist/*.whl
+	cd / && $(BUILD)/wheel-venv/bin/python -c "import fastmks; print('fastmks', fastmks.__version__, fastmks.Index([[1.0], [2.0]]).search([3.0]).indices)"
+
+# The Python tests load the sanitizers before Python itself, which was built without them.
+SANITIZED := $(ROOT)/.venv-sanitize
+PRELOAD := $(shell for lib in libasan.so libubsan.so libstdc++.so.6; do $${CXX:-c++} -print-file-name=$$lib; done | paste -sd:)
+sanitize: $(SANITIZED)/.built
+	@cd $(ROOT) && $(SANITIZED)/bin/cmake -S . -B $(BUILD)/cpp-sanitize -G Ninja \
+	  -DCMAKE_MAKE_PROGRAM=$(SANITIZED)/bin/ninja -DFASTMKS_PYTHON=OFF -DFASTMKS_TESTS=ON \
+	  -DFASTMKS_SANITIZE=ON > $(BUILD)/cpp-sanitize.log || { cat $(BUILD)/cpp-sanitize.log; exit 1; }
+	@$(SANITIZED)/bin/ninja -C $(BUILD)/cpp-sanitize --quiet
+	UBSAN_OPTIONS=print_stacktrace=1 $(BUILD)/cpp-sanitize/fastmks_tests
+	cd $(ROOT) && ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 LD_PRELOAD=$(PRELOAD) \
+	  $(SANITIZED)/bin/python -m pytest -q -p no:cacheprovider --hypothesis-profile=sanitize
+
+$(SANITIZED)/.built: $(SOURCES)
+	test -x $(SANITIZED)/bin/python || $(PYTHON) -m venv $(SANITIZED)
+	$(SANITIZED)/bin/python -m pip --disable-pip-version-check install --quiet \
+	  --config-settings=build-dir=$(BUILD)/sanitize --config-settings=cmake.define.FASTMKS_SANITIZE=ON \
+	  "$(ROOT)[test]"
+	touch $@
+
+$(VENV)/.ready:
+	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 10) and 'fastmks needs Python 3.10 or later: make PYTHON=python3.12 ...')"
+	$(PYTHON) -m venv $(VENV)
+	mkdir -p $(BUILD)
+	touch $@
+
+# The package and one extra; again whenever a source changes.
+$(VENV)/.built-%: $(VENV)/.ready $(SOURCES)
+	@mkdir -p $(BUILD)
+	@echo "Building fastmks and installing what make $* needs ..."
+	@$(PIP) install "$(ROOT)[$*]"
+	@touch $@
+
+clean:
+	rm -rf $(VENV) $(SANITIZED) $(BUILD) $(ROOT)/dist

@@ -1,0 +1,136 @@
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+#include <stdexcept>
+#include <string>
+
+#include "bindings.hpp"
+#include "fastmks/algebra.hpp"
+#include "fastmks/vector_space.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace fastmks::bindings {
+namespace {
+
+using MutableSpace = std::shared_ptr<Space>;  // nanobind holds no pointers to const
+
+MutableSpace handed_out(const SpacePointer& space) { return std::const_pointer_cast<Space>(space); }
+
+std::vector<SpacePointer> taken_in(const std::vector<MutableSpace>& spaces) {
+    return {spaces.begin(), spaces.end()};
+}
+
+Isa parse_isa(const std::string& name) {
+    for (const Isa isa : available_isas()) {
+        if (to_string(isa) == name) return isa;
+    }
+    throw std::invalid_argument("no such instruction set here: " + name);
+}
+
+VectorForm parse_form(const std::string& name) {
+    static const std::map<std::string, VectorForm> forms{
+        {"linear", VectorForm::linear},         {"polynomial", VectorForm::polynomial},
+        {"tanh", VectorForm::tanh},             {"exponential", VectorForm::exponential},
+        {"cosine", VectorForm::cosine},         {"gaussian", VectorForm::gaussian},
+        {"laplacian", VectorForm::laplacian},   {"epanechnikov", VectorForm::epanechnikov},
+        {"triangular", VectorForm::triangular}, {"spherical", VectorForm::spherical},
+    };
+    const auto found = forms.find(name);
+    if (found == forms.end()) throw std::invalid_argument("no such vector kernel: " + name);
+    return found->second;
+}
+
+MutableSpace vector_space(const std::shared_ptr<VectorStore>& store, const std::string& isa,
+                          const std::string& form, unsigned degree, double scale, double offset,
+                          double bandwidth) {
+    const VectorKernel kernel{parse_form(form), degree, scale, offset, bandwidth};
+    const Isa parsed = parse_isa(isa);
+    const nb::gil_scoped_release release;
+    return std::make_shared<VectorSpace>(store, kernel, parsed);
+}
+
+MutableSpace normalized_space(const MutableSpace& space, bool is_mercer) {
+    const nb::gil_scoped_release release;
+    return handed_out(make_normalized(space, is_mercer));
+}
+
+nb::ndarray<nb::numpy, double> self_values(const Space& space) {
+    auto values = std::make_unique<double[]>(space.size());
+    for (std::size_t i = 0; i < space.size(); ++i) values[i] = space.self_value(i);
+    double* data = values.release();
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+    return {data, {space.size()}, owner};
+}
+
+// Core faults become exceptions whose arguments are the positions and the value; fastmks.spaces
+// turns those into errors that name the objects.
+struct FaultTypes {
+    nb::handle value_fault;
+    nb::handle self_value_fault;
+};
+
+void translate_fault(const std::exception_ptr& thrown, void* payload) {
+    const auto& types = *static_cast<FaultTypes*>(payload);
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const ValueFault& fault) {
+        PyErr_SetObject(types.value_fault.ptr(),
+                        nb::make_tuple(fault.query, fault.object, fault.value).ptr());
+    } catch (const SelfValueFault& fault) {
+        PyErr_SetObject(types.self_value_fault.ptr(),
+                        nb::make_tuple(fault.object, fault.value).ptr());
+    }
+}
+
+nb::handle new_exception(nb::module_& m, const char* name) {
+    const std::string full_name = std::string("fastmks._core.") + name;
+    nb::object type = nb::steal(PyErr_NewException(full_name.c_str(), PyExc_ArithmeticError, nullptr));
+    m.attr(name) = type;
+    return type.release();
+}
+
+}  // namespace
+
+void register_spaces(nb::module_& m) {
+    static FaultTypes types;
+    types = {new_exception(m, "ValueFault"), new_exception(m, "SelfValueFault")};
+    nb::register_exception_translator(&translate_fault, &types);
+
+    nb::class_<Space>(m, "Space", "Objects under one kernel.")
+        .def("__len__", &Space::size)
+        .def_prop_ro(
+            "rounding",
+            [](const Space& space) {
+                const Rounding rounding = space.rounding();
+                return std::pair(rounding.relative, rounding.absolute);
+            },
+            "(relative, absolute): |value - exact| <= relative * sqrt(K(x,x) K(y,y)) + absolute.")
+        .def_prop_ro("isa", [](const Space& space) { return to_string(space.isa()); })
+        .def("self_values", &self_values, "K(x, x) of every object.");
+
+    m.def("available_isas", [] {
+        std::vector<std::string> names;
+        for (const Isa isa : available_isas()) names.push_back(to_string(isa));
+        return names;
+    });
+    m.def("vector_space", &vector_space, "store"_a, "isa"_a, "form"_a, "degree"_a, "scale"_a,
+          "offset"_a, "bandwidth"_a);
+    m.def("sum_space", [](const std::vector<MutableSpace>& terms) {
+        return handed_out(make_sum(taken_in(terms)));
+    }, "terms"_a);
+    m.def("product_space", [](const std::vector<MutableSpace>& factors) {
+        return handed_out(make_product(taken_in(factors)));
+    }, "factors"_a);
+    m.def("scaled_space", [](const MutableSpace& space, double factor) {
+        return handed_out(make_scaled(space, factor));
+    }, "space"_a, "factor"_a);
+    m.def("normalized_space", &normalized_space, "space"_a, "is_mercer"_a);
+}
+
+}  // namespace fastmks::bindings

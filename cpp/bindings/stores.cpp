@@ -1,0 +1,63 @@
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/shared_ptr.h>
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+
+#include "bindings.hpp"
+#include "fastmks/vector_store.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace fastmks::bindings {
+namespace {
+
+template <class T, int D>
+using Array = nb::ndarray<const T, nb::ndim<D>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+std::int64_t first_not_finite(const Array<T, 1>& values) {
+    const nb::gil_scoped_release release;
+    const T* data = values.data();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (!std::isfinite(data[i])) return static_cast<std::int64_t>(i);
+    }
+    return -1;
+}
+
+template <class T>
+std::shared_ptr<VectorStore> dense_store(const Array<T, 2>& rows) {
+    return std::make_shared<DenseStore<T>>(rows.data(), rows.shape(0), rows.shape(1));
+}
+
+template <class T>
+std::shared_ptr<VectorStore> sparse_store(const Array<std::int64_t, 1>& offsets,
+                                          const Array<std::int32_t, 1>& columns,
+                                          const Array<T, 1>& values, std::size_t n_columns) {
+    if (offsets.size() == 0 || columns.size() != values.size()) {
+        throw std::invalid_argument("offsets, columns and values do not belong together");
+    }
+    return std::make_shared<SparseStore<T>>(offsets.data(), columns.data(), values.data(),
+                                            offsets.size() - 1, n_columns, values.size());
+}
+
+template <class T>
+void register_for(nb::module_& m) {
+    m.def("first_not_finite", &first_not_finite<T>, "values"_a,
+          "Position of the first NaN or infinity, or -1.");
+    m.def("dense_store", &dense_store<T>, "rows"_a, nb::keep_alive<0, 1>());
+    m.def("sparse_store", &sparse_store<T>, "offsets"_a, "columns"_a, "values"_a, "n_columns"_a,
+          nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
+}
+
+}  // namespace
+
+void register_stores(nb::module_& m) {
+    nb::class_<VectorStore>(m, "VectorStore", "Vectors, over arrays that are not copied.");
+    register_for<float>(m);
+    register_for<double>(m);
+}
+
+}  // namespace fastmks::bindings

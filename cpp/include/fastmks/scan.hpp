@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "fastmks/parallel.hpp"
+#include "fastmks/space.hpp"
+#include "fastmks/top_k.hpp"
+
+namespace fastmks {
+
+/// Every query of one space against the selected objects of another with the same kernel.
+struct ScanProblem {
+    const Space& objects;
+    const Space& queries;
+    Selection among;       ///< the objects to search
+    bool skip_self = false;  ///< query i is object i, and not an answer to itself
+};
+
+/// The k best objects for each query, into row-major n_queries x k arrays. `among` must hold at least k
+/// objects besides a skipped one. Work is counted in kernel evaluations.
+void scan_top_k(const ScanProblem& problem, std::size_t k, std::size_t threads, const Watch& watch,
+                double* values, std::int64_t* positions);
+
+/// For each query, every object with K >= its threshold, in the order of answers.
+[[nodiscard]] std::vector<std::vector<Hit>> scan_above(const ScanProblem& problem,
+                                                       const double* thresholds,
+                                                       std::size_t threads, const Watch& watch);
+
+/// Every value: row-major n_queries x among.size.
+void scan_matrix(const ScanProblem& problem, std::size_t threads, const Watch& watch, double* out);
+
+}  // namespace fastmks

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <vector>
+
+#include "fastmks/isa.hpp"
+#include "fastmks/selection.hpp"
+
+namespace fastmks {
+
+/// How far a canonical value may lie from the exact one:
+///     |K^(x, y) - K(x, y)| <= relative * sqrt(K(x, x) * K(y, y)) + absolute.
+/// `absolute` is what underflow can lose. Infinity means that no such bound holds, so nothing may be
+/// pruned on the strength of one.
+struct Rounding {
+    double relative;
+    double absolute;
+};
+
+/// A kernel value that is NaN or infinite.
+struct ValueFault : std::exception {
+    ValueFault(std::size_t query_, std::size_t object_, double value_)
+        : query(query_), object(object_), value(value_) {}
+    const char* what() const noexcept override { return "kernel value is not finite"; }
+    std::size_t query;
+    std::size_t object;
+    double value;
+};
+
+/// K(x, x) that no normalisation can use: negative, or so small that rounding swallowed it.
+struct SelfValueFault : std::exception {
+    SelfValueFault(std::size_t object_, double value_) : object(object_), value(value_) {}
+    const char* what() const noexcept override { return "self value cannot be normalised"; }
+    std::size_t object;
+    double value;
+};
+
+/// Some objects of a space, made ready to be compared with many others.
+class QueryBatch {
+public:
+    QueryBatch(std::size_t begin_, std::size_t end_) : begin(begin_), size(end_ - begin_) {}
+    virtual ~QueryBatch() = default;
+    std::size_t begin;  ///< position of the first one in the space it comes from
+    std::size_t size;
+};
+
+/// Objects under one kernel: the only place where a kernel is evaluated, always in blocks. Queries are
+/// objects too, of another space with the same kernel and the same kind of store. Immutable once
+/// built; any number of threads may read it.
+class Space {
+public:
+    virtual ~Space() = default;
+
+    [[nodiscard]] virtual std::size_t size() const noexcept = 0;
+    [[nodiscard]] virtual Rounding rounding() const noexcept = 0;
+    /// No K(x, x) exceeds this, for whatever object; infinity where there is no limit.
+    [[nodiscard]] virtual double largest_self_value() const noexcept = 0;
+    /// K(x, x) for the object at a position.
+    [[nodiscard]] virtual double self_value(std::size_t position) const = 0;
+
+    /// Objects [begin, end) of this space as queries.
+    [[nodiscard]] virtual std::unique_ptr<QueryBatch> batch(std::size_t begin,
+                                                            std::size_t end) const = 0;
+
+    /// out[i * objects.size + j] = K(query i, selected object j), for a batch of a space with the same
+    /// kernel. Throws ValueFault when a value is not finite.
+    void values(const QueryBatch& queries, Selection objects, double* out) const;
+
+    /// The same without the check and with rows `stride` apart: for spaces made of spaces.
+    virtual void evaluate(const QueryBatch& queries, Selection objects, double* out,
+                          std::size_t stride) const = 0;
+
+    /// The instruction set of this space's loops.
+    [[nodiscard]] virtual Isa isa() const noexcept = 0;
+};
+
+}  // namespace fastmks

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "fastmks/isa.hpp"
+
+namespace fastmks {
+
+/// Sums over columns run in this many interleaved partial sums: column c adds to sum c % 8, in
+/// increasing c, and the eight are combined as ((0+4)+(2+6)) + ((1+5)+(3+7)). This order, with
+/// every product rounded before it is added, *is* the canonical value; see docs/numerics.md.
+inline constexpr std::size_t n_lanes = 8;
+
+/// Columns of a query row as the loops want it: rounded up to whole lanes, zeros in the rest.
+[[nodiscard]] constexpr std::size_t padded(std::size_t n_columns) noexcept {
+    return (n_columns + n_lanes - 1) / n_lanes * n_lanes;
+}
+
+/// Rows of a dense block: `rows[j]` is the first column of object j.
+template <class T>
+struct DenseBlock {
+    const T* const* rows;
+    std::size_t n_rows;
+    std::size_t n_columns;
+};
+
+/// Queries of a block: n_queries rows of padded(n_columns) doubles.
+struct DenseQueries {
+    const double* rows;
+    std::size_t n_queries;
+    std::size_t n_columns;
+};
+
+/// Differences are taken as (x * before - y * before) * after. Both are powers of two, and both are 1
+/// unless a kernel's bandwidth is so large or so small that squares would leave the float64 range.
+struct DifferenceScale {
+    double before = 1.0;
+    double after = 1.0;
+};
+
+/// One row of a sparse matrix: columns increasing, no column twice.
+template <class T>
+struct SparseRow {
+    const std::int32_t* columns;
+    const T* values;
+    std::size_t n_entries;
+};
+
+/// Up to eight sparse queries side by side: column c of query i is table[slots[c] * 8 + i], and
+/// slots[c] < 0 where no query has the column.
+struct SparseQueries {
+    const std::int32_t* slots;
+    const double* table;
+    std::size_t n_queries;
+};
+
+/// One side of a normalisation; see normalizer.hpp.
+struct QueryNorm {
+    double mantissa;
+    double scale;
+};
+
+/// The loops that touch every column of every pair, built once per instruction set. `out` is always
+/// row-major with `stride` doubles from one query to the next.
+struct VectorLoops {
+    void (*products_f64)(DenseQueries, DenseBlock<double>, double* out, std::size_t stride);
+    void (*products_f32)(DenseQueries, DenseBlock<float>, double* out, std::size_t stride);
+    void (*squared_distances_f64)(DenseQueries, DenseBlock<double>, DifferenceScale, double* out,
+                                  std::size_t stride);
+    void (*squared_distances_f32)(DenseQueries, DenseBlock<float>, DifferenceScale, double* out,
+                                  std::size_t stride);
+    void (*sparse_products_f64)(SparseQueries, SparseRow<double>, double* out, std::size_t stride);
+    void (*sparse_products_f32)(SparseQueries, SparseRow<float>, double* out, std::size_t stride);
+
+    // Elementwise, in place.
+    void (*affine)(double* values, std::size_t n, double scale, double offset);
+    void (*power)(double* values, std::size_t n, unsigned degree);
+    void (*exponential)(double* values, std::size_t n);
+    void (*hyperbolic_tangent)(double* values, std::size_t n);
+    void (*square_root)(double* values, std::size_t n);
+    void (*normalize)(double* values, std::size_t n, QueryNorm query, const double* mantissas,
+                      const double* scales, double limit);
+
+    /// True when no value is NaN or infinite.
+    bool (*all_finite)(const double* values, std::size_t n);
+    /// How many values are greater than `threshold`.
+    std::size_t (*count_above)(const double* values, std::size_t n, double threshold);
+};
+
+/// The loops for one of available_isas().
+[[nodiscard]] const VectorLoops& vector_loops(Isa isa);
+
+}  // namespace fastmks

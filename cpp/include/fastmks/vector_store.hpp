@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "fastmks/selection.hpp"
+#include "fastmks/vector_loops.hpp"
+
+namespace fastmks {
+
+/// Rows of a vector store taken out as queries, in the layout its loops want.
+class VectorQueries {
+public:
+    explicit VectorQueries(std::size_t n_queries) : size(n_queries) {}
+    virtual ~VectorQueries() = default;
+    std::size_t size;
+};
+
+/// The non-zero entries of one vector, columns increasing.
+struct VectorEntries {
+    std::vector<std::int32_t> columns;
+    std::vector<double> values;
+};
+
+/// The canonical inner product of 2^x_shift * x and 2^y_shift * y. Slow; right where the
+/// plain product would leave the float64 range.
+[[nodiscard]] double scaled_product(const VectorEntries& x, int x_shift, const VectorEntries& y,
+                                    int y_shift);
+
+/// Vectors of one length, seen through the two sums every vector kernel is made of. Both sums follow
+/// the canonical order (vector_loops.hpp), so dense and sparse stores of the same numbers, in
+/// float32 or float64, give the same bits.
+class VectorStore {
+public:
+    virtual ~VectorStore() = default;
+
+    [[nodiscard]] virtual std::size_t size() const noexcept = 0;
+    [[nodiscard]] virtual std::size_t n_columns() const noexcept = 0;
+    /// At most this many products add up in one partial sum of one object.
+    [[nodiscard]] virtual std::size_t longest_sum() const noexcept = 0;
+
+    /// Rows [begin, end) as queries for a store of the same kind.
+    [[nodiscard]] virtual std::unique_ptr<VectorQueries> queries(std::size_t begin,
+                                                                 std::size_t end) const = 0;
+
+    /// out[i * stride + j] = <query i, row of selected object j>.
+    virtual void products(const VectorQueries& queries, Selection objects,
+                          const VectorLoops& loops, double* out, std::size_t stride) const = 0;
+    /// out[i * stride + j] = |query i - row of selected object j|^2, from the differences.
+    virtual void squared_distances(const VectorQueries& queries, Selection objects,
+                                   DifferenceScale scale, const VectorLoops& loops, double* out,
+                                   std::size_t stride) const = 0;
+
+    /// <row, row>.
+    [[nodiscard]] virtual double squared_norm(std::size_t row) const = 0;
+    /// The non-zero entries of a row, for what need not be fast.
+    [[nodiscard]] virtual VectorEntries entries(std::size_t row) const = 0;
+};
+
+/// Row-major n x d array that someone else keeps alive.
+template <class T>
+class DenseStore final : public VectorStore {
+public:
+    DenseStore(const T* data, std::size_t n_rows, std::size_t n_columns);
+
+    std::size_t size() const noexcept override { return n_rows_; }
+    std::size_t n_columns() const noexcept override { return n_columns_; }
+    std::size_t longest_sum() const noexcept override;
+    std::unique_ptr<VectorQueries> queries(std::size_t begin, std::size_t end) const override;
+    void products(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
+                  double* out, std::size_t stride) const override;
+    void squared_distances(const VectorQueries& queries, Selection objects, DifferenceScale scale,
+                           const VectorLoops& loops, double* out,
+                           std::size_t stride) const override;
+    double squared_norm(std::size_t row) const override;
+    VectorEntries entries(std::size_t row) const override;
+
+private:
+    [[nodiscard]] const T* row(std::size_t i) const noexcept { return data_ + i * n_columns_; }
+
+    const T* data_;
+    std::size_t n_rows_;
+    std::size_t n_columns_;
+};
+
+/// Compressed sparse rows that someone else keeps alive; columns increase within a row.
+template <class T>
+class SparseStore final : public VectorStore {
+public:
+    /// Throws std::invalid_argument when offsets or columns are not those of a CSR matrix.
+    SparseStore(const std::int64_t* offsets, const std::int32_t* columns, const T* values,
+                std::size_t n_rows, std::size_t n_columns, std::size_t n_entries);
+
+    std::size_t size() const noexcept override { return n_rows_; }
+    std::size_t n_columns() const noexcept override { return n_columns_; }
+    std::size_t longest_sum() const noexcept override;
+    std::unique_ptr<VectorQueries> queries(std::size_t begin, std::size_t end) const override;
+    void products(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
+                  double* out, std::size_t stride) const override;
+    void squared_distances(const VectorQueries& queries, Selection objects, DifferenceScale scale,
+                           const VectorLoops& loops, double* out,
+                           std::size_t stride) const override;
+    double squared_norm(std::size_t row) const override;
+    VectorEntries entries(std::size_t row) const override;
+
+private:
+    [[nodiscard]] SparseRow<T> row(std::size_t i) const noexcept;
+
+    const std::int64_t* offsets_;
+    const std::int32_t* columns_;
+    const T* values_;
+    std::size_t n_rows_;
+    std::size_t n_columns_;
+    std::size_t longest_row_ = 0;
+};
+
+extern template class DenseStore<float>;
+extern template class DenseStore<double>;
+extern template class SparseStore<float>;
+extern template class SparseStore<double>;
+
+}  // namespace fastmks

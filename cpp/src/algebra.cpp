@@ -1,0 +1,220 @@
+#include "fastmks/algebra.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace fastmks {
+namespace {
+
+constexpr double unit = 0x1p-53;
+constexpr double smallest_normalizable = 1e-270;
+
+struct CombinedBatch final : QueryBatch {
+    using QueryBatch::QueryBatch;
+    std::vector<std::unique_ptr<QueryBatch>> parts;
+    const Normalizer* normalizer = nullptr;
+};
+
+// What sum and product share: the same queries against several spaces, folded value by value.
+class CombinedSpace : public Space {
+public:
+    explicit CombinedSpace(std::vector<SpacePointer> parts) : parts_(std::move(parts)) {
+        if (parts_.empty()) throw std::invalid_argument("a combination needs at least one space");
+        for (const auto& part : parts_) {
+            if (part->size() != size()) throw std::invalid_argument("spaces differ in size");
+        }
+    }
+    std::size_t size() const noexcept override { return parts_.front()->size(); }
+    Isa isa() const noexcept override { return parts_.front()->isa(); }
+
+    std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override {
+        auto batch = std::make_unique<CombinedBatch>(begin, end);
+        for (const auto& part : parts_) batch->parts.push_back(part->batch(begin, end));
+        return batch;
+    }
+
+    void evaluate(const QueryBatch& queries, Selection objects, double* out,
+                  std::size_t stride) const override {
+        const auto& batch = static_cast<const CombinedBatch&>(queries);
+        parts_.front()->evaluate(*batch.parts.front(), objects, out, stride);
+        std::vector<double> next(queries.size * objects.size);
+        for (std::size_t p = 1; p < parts_.size(); ++p) {
+            parts_[p]->evaluate(*batch.parts[p], objects, next.data(), objects.size);
+            for (std::size_t i = 0; i < queries.size; ++i) {
+                fold(out + i * stride, next.data() + i * objects.size, objects.size);
+            }
+        }
+    }
+
+    double self_value(std::size_t position) const override {
+        double value = parts_.front()->self_value(position);
+        for (std::size_t p = 1; p < parts_.size(); ++p) {
+            const double next = parts_[p]->self_value(position);
+            fold(&value, &next, 1);
+        }
+        return value;
+    }
+
+protected:
+    virtual void fold(double* values, const double* next, std::size_t n) const = 0;
+    std::vector<SpacePointer> parts_;
+};
+
+class SumSpace final : public CombinedSpace {
+public:
+    using CombinedSpace::CombinedSpace;
+
+    // sum sqrt(K_i(x,x) K_i(y,y)) <= sqrt(sum K_i(x,x) * sum K_i(y,y)) by Cauchy-Schwarz.
+    Rounding rounding() const noexcept override {
+        Rounding sum{0.0, 0.0};
+        for (const auto& part : parts_) {
+            const Rounding rounding = part->rounding();
+            sum.relative = std::max(sum.relative, rounding.relative);
+            sum.absolute += rounding.absolute;
+        }
+        sum.relative += static_cast<double>(parts_.size()) * unit;
+        return sum;
+    }
+    double largest_self_value() const noexcept override {
+        double sum = 0.0;
+        for (const auto& part : parts_) sum += part->largest_self_value();
+        return sum;
+    }
+
+private:
+    void fold(double* values, const double* next, std::size_t n) const override {
+        for (std::size_t i = 0; i < n; ++i) values[i] += next[i];
+    }
+};
+
+class ProductSpace final : public CombinedSpace {
+public:
+    using CombinedSpace::CombinedSpace;
+
+    Rounding rounding() const noexcept override {
+        Rounding product = parts_.front()->rounding();
+        double largest = parts_.front()->largest_self_value();
+        for (std::size_t p = 1; p < parts_.size(); ++p) {
+            const Rounding next = parts_[p]->rounding();
+            const double next_largest = parts_[p]->largest_self_value();
+            product.absolute = times(product.absolute, next_largest * (1 + next.relative)) +
+                               times(next.absolute, largest * (1 + product.relative)) +
+                               times(product.absolute, next.absolute) + 0x1p-1074;
+            product.relative = (1 + product.relative) * (1 + next.relative) * (1 + unit) - 1 + unit;
+            largest = times(largest, next_largest);
+        }
+        return product;
+    }
+    double largest_self_value() const noexcept override {
+        double product = 1.0;
+        for (const auto& part : parts_) product = times(product, part->largest_self_value());
+        return product;
+    }
+
+private:
+    static double times(double a, double b) noexcept { return a == 0.0 || b == 0.0 ? 0.0 : a * b; }
+
+    void fold(double* values, const double* next, std::size_t n) const override {
+        for (std::size_t i = 0; i < n; ++i) values[i] *= next[i];
+    }
+};
+
+class ScaledSpace final : public Space {
+public:
+    ScaledSpace(SpacePointer space, double factor) : space_(std::move(space)), factor_(factor) {}
+
+    std::size_t size() const noexcept override { return space_->size(); }
+    Isa isa() const noexcept override { return space_->isa(); }
+    Rounding rounding() const noexcept override {
+        const Rounding rounding = space_->rounding();
+        return {rounding.relative + 2 * unit, rounding.absolute * factor_ + 0x1p-1074};
+    }
+    double largest_self_value() const noexcept override {
+        return space_->largest_self_value() * factor_;
+    }
+    double self_value(std::size_t position) const override {
+        return space_->self_value(position) * factor_;
+    }
+    std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override {
+        return space_->batch(begin, end);
+    }
+    void evaluate(const QueryBatch& queries, Selection objects, double* out,
+                  std::size_t stride) const override {
+        space_->evaluate(queries, objects, out, stride);
+        for (std::size_t i = 0; i < queries.size; ++i) {
+            for (std::size_t j = 0; j < objects.size; ++j) out[i * stride + j] *= factor_;
+        }
+    }
+
+private:
+    SpacePointer space_;
+    double factor_;
+};
+
+class NormalizedSpace final : public Space {
+public:
+    NormalizedSpace(SpacePointer space, bool is_mercer)
+        : space_(std::move(space)), limit_(is_mercer ? 1.0 : HUGE_VAL), normalizer_(space_->size()) {
+        for (std::size_t i = 0; i < size(); ++i) {
+            const double value = space_->self_value(i);
+            if (!std::isfinite(value)) throw ValueFault(i, i, value);
+            if (value != 0.0 && !(value >= smallest_normalizable)) throw SelfValueFault(i, value);
+            normalizer_.set(i, value);
+        }
+    }
+
+    std::size_t size() const noexcept override { return space_->size(); }
+    Isa isa() const noexcept override { return space_->isa(); }
+    // Both self values carry the error of K as well; the square root halves it.
+    Rounding rounding() const noexcept override {
+        const Rounding rounding = space_->rounding();
+        const double share = rounding.relative + rounding.absolute / smallest_normalizable;
+        return {2 * share * (1 + 2 * share) + 4 * unit, 0.0};
+    }
+    double largest_self_value() const noexcept override { return 1.0; }
+    double self_value(std::size_t position) const override {
+        return normalizer_.is_zero(position) ? 0.0 : 1.0;
+    }
+    std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override {
+        auto batch = std::make_unique<CombinedBatch>(begin, end);
+        batch->parts.push_back(space_->batch(begin, end));
+        batch->normalizer = &normalizer_;
+        return batch;
+    }
+    void evaluate(const QueryBatch& queries, Selection objects, double* out,
+                  std::size_t stride) const override {
+        const auto& batch = static_cast<const CombinedBatch&>(queries);
+        space_->evaluate(*batch.parts.front(), objects, out, stride);
+        const VectorLoops& loops = vector_loops(isa());
+        for (std::size_t i = 0; i < queries.size; ++i) {
+            normalizer_.apply(*batch.normalizer, queries.begin + i, objects, limit_, loops,
+                              out + i * stride);
+        }
+    }
+
+private:
+    SpacePointer space_;
+    double limit_;
+    Normalizer normalizer_;
+};
+
+}  // namespace
+
+SpacePointer make_sum(std::vector<SpacePointer> terms) {
+    return std::make_shared<SumSpace>(std::move(terms));
+}
+
+SpacePointer make_product(std::vector<SpacePointer> factors) {
+    return std::make_shared<ProductSpace>(std::move(factors));
+}
+
+SpacePointer make_scaled(SpacePointer space, double factor) {
+    return std::make_shared<ScaledSpace>(std::move(space), factor);
+}
+
+SpacePointer make_normalized(SpacePointer space, bool is_mercer) {
+    return std::make_shared<NormalizedSpace>(std::move(space), is_mercer);
+}
+
+}  // namespace fastmks

@@ -1,0 +1,31 @@
+"""Exact max-kernel search: the k objects with the greatest kernel value, to the last bit.
+
+Examples
+--------
+>>> import fastmks
+>>> index = fastmks.Index([[3.0, 0.0], [0.0, 2.0], [1.0, 1.0]], kernel="linear")
+>>> values, indices = index.search([[1.0, 2.0]], k=2)
+>>> values
+array([[4., 3.]])
+"""
+
+from importlib.metadata import version as _version
+
+from fastmks import kernels
+from fastmks.errors import FastmksError, InvalidArgument, KernelValueError, NotMercerError
+from fastmks.hits import Hits, HitsAbove, Stats
+from fastmks.index import Index
+
+__version__ = _version("fastmks")
+
+__all__ = [
+    "FastmksError",
+    "Hits",
+    "HitsAbove",
+    "Index",
+    "InvalidArgument",
+    "KernelValueError",
+    "NotMercerError",
+    "Stats",
+    "kernels",
+]

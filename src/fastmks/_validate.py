@@ -1,0 +1,59 @@
+"""Check arguments, once, before anything is computed. Every message says what would do."""
+
+import math
+import operator
+import os
+from numbers import Real
+from typing import Any
+
+from fastmks.errors import InvalidArgument
+
+__all__ = ["check_count", "check_k", "check_number", "check_threads", "default_threads"]
+
+
+def check_number(name: str, value: Any, *, positive: bool = False) -> float:
+    """Return a finite float, greater than 0 where `positive`."""
+    rule = "a positive finite number" if positive else "a finite number"
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InvalidArgument(f"{name} must be {rule}; got {value!r}.")
+    number = float(value)
+    if not math.isfinite(number) or (positive and number <= 0.0):
+        raise InvalidArgument(f"{name} must be {rule}; got {value!r}.")
+    return number
+
+
+def check_count(name: str, value: Any, *, most: int | None = None) -> int:
+    """Return an int of at least 1 and at most `most`."""
+    rule = "a whole number of at least 1" if most is None else f"a whole number from 1 to {most}"
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        count = operator.index(value)
+    except TypeError:
+        raise InvalidArgument(f"{name} must be {rule}; got {value!r}.") from None
+    if count < 1 or (most is not None and count > most):
+        raise InvalidArgument(f"{name} must be {rule}; got {name}={count}.")
+    return count
+
+
+def check_k(k: Any, n_objects: int, what: str = "indexed objects") -> int:
+    """Return k as an int between 1 and the objects there are to return."""
+    count = check_count("k", k)
+    if count > n_objects:
+        raise InvalidArgument(f"k must be between 1 and the {n_objects} {what}; got k={count}.")
+    return count
+
+
+def check_threads(threads: Any) -> int:
+    """Return a number of threads; None means default_threads()."""
+    return default_threads() if threads is None else check_count("threads", threads)
+
+
+def default_threads() -> int:
+    """OMP_NUM_THREADS where it is set, as numpy and scikit-learn users expect, else usable CPUs."""
+    wanted = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if wanted.isdigit() and int(wanted) > 0:
+        return int(wanted)
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1

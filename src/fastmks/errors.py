@@ -1,0 +1,28 @@
+"""The errors fastmks raises on purpose.
+
+    Exception
+    └── FastmksError                    everything below, for one except clause
+        ├── InvalidArgument             also a ValueError: an argument that cannot be used
+        ├── KernelValueError            also an ArithmeticError: a kernel value that is NaN or infinite
+        └── NotMercerError              also a ValueError: values no Mercer kernel can have
+
+Each message names the argument or the objects, the rule, what was seen, and what would do.
+"""
+
+__all__ = ["FastmksError", "InvalidArgument", "KernelValueError", "NotMercerError"]
+
+
+class FastmksError(Exception):
+    """Base of all errors that fastmks raises on purpose."""
+
+
+class InvalidArgument(FastmksError, ValueError):  # noqa: N818 - the public name is fixed by design
+    """An argument cannot be used; nothing was changed."""
+
+
+class KernelValueError(FastmksError, ArithmeticError):
+    """A kernel value is NaN or infinite, so no ranking is defined."""
+
+
+class NotMercerError(FastmksError, ValueError):
+    """Kernel values contradict the claim that the kernel is Mercer."""

@@ -1,0 +1,133 @@
+"""What a search returns: values and indices, best first, and what they cost."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+__all__ = ["Hits", "HitsAbove", "Stats"]
+
+_Values: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+_Indices: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stats:
+    """What a search cost.
+
+    Examples
+    --------
+    >>> import fastmks
+    >>> hits = fastmks.Index([[1.0], [2.0], [3.0]]).search([[1.0], [5.0]], k=1, threads=1)
+    >>> hits.stats.kernel_evaluations, hits.stats.algorithm
+    (6, 'scan')
+    """
+
+    algorithm: str
+    kernel_evaluations: int  # K(query, object)
+    self_evaluations: int  # K(query, query), where the kernel is Normalized
+    n_queries: int
+    n_objects: int
+    threads: int
+    seconds: float
+
+    @property
+    def scan_share(self) -> float:
+        """Kernel evaluations as a share of those of a linear scan."""
+        scan = self.n_queries * self.n_objects
+        return self.kernel_evaluations / scan if scan else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Hits:
+    """The k best objects of each query. Unpacks to ``values, indices``.
+
+    Attributes
+    ----------
+    values : float64 array (n_queries, k)
+        Kernel values, greatest first.
+    indices : int64 array (n_queries, k)
+        Positions of the objects; of equal values the smaller position comes first.
+    ids : int64 or string array (n_queries, k)
+        The same objects by the ids of the index.
+    stats : Stats
+        What the search cost.
+
+    Examples
+    --------
+    >>> import fastmks
+    >>> index = fastmks.Index([[3.0, 0.0], [0.0, 2.0]], ids=["right", "up"])
+    >>> hits = index.search([[1.0, 2.0]], k=2)
+    >>> values, indices = hits
+    >>> values
+    array([[4., 3.]])
+    >>> hits.ids
+    array([['up', 'right']], dtype='<U5')
+    """
+
+    values: _Values
+    indices: _Indices
+    ids: np.ndarray[Any, Any]
+    stats: Stats
+
+    def __iter__(self) -> Iterator[np.ndarray[Any, Any]]:
+        yield self.values
+        yield self.indices
+
+    def __repr__(self) -> str:
+        n_queries, k = self.values.shape
+        return f"<Hits: {k} best for each of {n_queries} queries, {_cost(self.stats)}>"
+
+
+@dataclass(frozen=True, eq=False)
+class HitsAbove:
+    """Every object at or above a threshold, for each query: rows of different lengths.
+
+    ``hits[i]`` is ``(values, indices)`` of query i, best first; iterating walks the queries.
+
+    Attributes
+    ----------
+    offsets : int64 array (n_queries + 1)
+        Query i has the entries ``offsets[i]:offsets[i + 1]`` of the arrays below.
+    values, indices, ids : arrays
+        As in `Hits`, the queries one after the other.
+    stats : Stats
+        What the search cost.
+
+    Examples
+    --------
+    >>> import fastmks
+    >>> index = fastmks.Index([[1.0], [2.0], [3.0]])
+    >>> hits = index.search_above([[1.0], [2.0]], threshold=2.0)
+    >>> for values, indices in hits:
+    ...     print(values, indices)
+    [3. 2.] [2 1]
+    [6. 4. 2.] [2 1 0]
+    """
+
+    offsets: _Indices
+    values: _Values
+    indices: _Indices
+    ids: np.ndarray[Any, Any]
+    stats: Stats
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, query: int) -> tuple[_Values, _Indices]:
+        if not -len(self) <= query < len(self):
+            raise IndexError(f"there are {len(self)} queries; got query {query}.")
+        at = query % len(self)
+        part = slice(self.offsets[at], self.offsets[at + 1])
+        return self.values[part], self.indices[part]
+
+    def __iter__(self) -> Iterator[tuple[_Values, _Indices]]:
+        return (self[query] for query in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"<HitsAbove: {len(self.values)} for {len(self)} queries, {_cost(self.stats)}>"
+
+
+def _cost(stats: Stats) -> str:
+    return f"{stats.kernel_evaluations} kernel evaluations in {stats.seconds:.3g} s"

@@ -1,0 +1,292 @@
+"""The one object users hold: objects, their ids, a kernel, and the engines that search them."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from fastmks._validate import check_k, check_threads
+from fastmks.errors import InvalidArgument
+from fastmks.hits import Hits, HitsAbove, Stats
+from fastmks.ids import make_ids
+from fastmks.kernels import Kernel, as_kernel
+from fastmks.progress import Progress
+from fastmks.scan import Scan, Search
+from fastmks.spaces import Space, faults_named
+from fastmks.stores import make_store
+
+__all__ = ["Index"]
+
+_ALGORITHMS = ("scan",)
+
+
+class Index:
+    """Objects and a kernel, to be searched.
+
+    Parameters
+    ----------
+    objects : array-like or scipy.sparse matrix, (n, d)
+        One vector per row. C-contiguous float32 and float64 arrays, and CSR matrices with sorted
+        columns, are not copied: leave them unchanged while the index is in use, or pass
+        ``copy=True``.
+    kernel : Kernel or str, default "linear"
+        A kernel from `fastmks.kernels`, or the name of one with its default parameters.
+    algorithm : {"scan"}, default "scan"
+        How to search; every algorithm returns the same answers.
+    ids : sequence of int or of str, optional
+        Your names for the objects, each once; 0 ... n-1 when not given.
+    copy : bool, default False
+        Keep a copy of the objects instead of sharing the caller's memory.
+    threads : int, optional
+        Threads per search; OMP_NUM_THREADS or the usable CPUs when not given.
+
+    Examples
+    --------
+    >>> import fastmks
+    >>> index = fastmks.Index([[3.0, 0.0], [0.0, 2.0], [1.0, 1.0]], kernel="linear")
+    >>> values, indices = index.search([[1.0, 2.0]], k=2)
+    >>> indices
+    array([[1, 0]])
+    >>> index
+    <Index: 3 objects of 2 columns, Linear(), scan>
+    """
+
+    def __init__(
+        self,
+        objects: Any,
+        kernel: Kernel | str = "linear",
+        *,
+        algorithm: str = "scan",
+        ids: Any = None,
+        copy: bool = False,
+        threads: int | None = None,
+    ) -> None:
+        checked_kernel = as_kernel(kernel)
+        self._algorithm = _check_algorithm(algorithm)
+        self._threads = check_threads(threads)
+        store = make_store(objects)
+        self._ids = make_ids(ids, len(store))
+        self._space = Space(store.copy() if copy else store, checked_kernel, name=self._name)
+        self._scan = Scan(self._space)
+
+    def __len__(self) -> int:
+        return len(self._space)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Index: {len(self)} objects of {self._space.store.n_columns} columns, "
+            f"{self.kernel!r}, {self._algorithm}>"
+        )
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel that ranks the objects."""
+        return self._space.kernel
+
+    @property
+    def ids(self) -> np.ndarray[Any, Any]:
+        """The ids of the objects, by position; read-only."""
+        view = self._ids.array.view()
+        view.flags.writeable = False
+        return view
+
+    def search(
+        self,
+        queries: Any,
+        k: int = 1,
+        *,
+        only: Any = None,
+        algorithm: str | None = None,
+        threads: int | None = None,
+        progress: bool = False,
+    ) -> Hits:
+        """Return the k objects with the greatest kernel value for each query.
+
+        Parameters
+        ----------
+        queries : array-like or scipy.sparse matrix, (n_queries, d)
+            Vectors as long as the indexed ones, dense or sparse; a 1-D vector is one query.
+        k : int, default 1
+            Results per query, at most the objects searched.
+        only : sequence of ids or boolean mask, optional
+            Search among these objects only.
+        algorithm : str, optional
+            For this search, instead of the index's own.
+        threads : int, optional
+            For this search, instead of the index's own.
+        progress : bool, default False
+            Show a progress bar.
+
+        Returns
+        -------
+        Hits
+            Unpacks to ``values, indices``, both (n_queries, k): best first, equal values by
+            smaller index. ``stats.kernel_evaluations`` is what the search cost.
+
+        Examples
+        --------
+        >>> import fastmks
+        >>> index = fastmks.Index([[3.0, 0.0], [0.0, 2.0], [1.0, 1.0]], kernel="cosine")
+        >>> index.search([5.0, 5.0]).indices
+        array([[2]])
+        >>> index.search([5.0, 5.0], only=[0, 1]).indices
+        array([[0]])
+        """
+        search = self._prepare(self._space.queries(queries), only, algorithm, threads, progress)
+        among = self._scan.n_among(search)
+        what = "indexed objects" if only is None else "objects that only= leaves"
+        return self._top_k(search, check_k(k, among, what), "queries[{}]".format)
+
+    def search_self(
+        self,
+        k: int = 1,
+        *,
+        algorithm: str | None = None,
+        threads: int | None = None,
+        progress: bool = False,
+    ) -> Hits:
+        """Return, for every indexed object, the k others with the greatest kernel value.
+
+        An object is left out of its own answer by its id, not by its value: a duplicate of it
+        is found.
+
+        Parameters
+        ----------
+        k : int, default 1
+            Results per object, at most ``len(self) - 1``.
+        algorithm, threads, progress
+            As in `search`.
+
+        Returns
+        -------
+        Hits
+            Row i is the answer for object i.
+
+        Examples
+        --------
+        >>> import fastmks
+        >>> fastmks.Index([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]).search_self(k=1).indices
+        array([[1],
+               [0],
+               [0]])
+        """
+        search = self._prepare(self._space, None, algorithm, threads, progress, skip_self=True)
+        return self._top_k(search, check_k(k, len(self) - 1, "other objects"), self._name)
+
+    def search_above(
+        self,
+        queries: Any,
+        threshold: Any,
+        *,
+        only: Any = None,
+        algorithm: str | None = None,
+        threads: int | None = None,
+        progress: bool = False,
+    ) -> HitsAbove:
+        """Return every object whose kernel value is at least `threshold`, for each query.
+
+        Parameters
+        ----------
+        queries, only, algorithm, threads, progress
+            As in `search`.
+        threshold : float or sequence of float
+            One for all queries, or one for each.
+
+        Returns
+        -------
+        HitsAbove
+            ``hits[i]`` is ``(values, indices)`` of query i, best first, of any length.
+
+        Examples
+        --------
+        >>> import fastmks
+        >>> index = fastmks.Index([[1.0], [2.0], [3.0]])
+        >>> values, indices = index.search_above([2.0], threshold=4.0)[0]
+        >>> indices
+        array([2, 1])
+        """
+        search = self._prepare(self._space.queries(queries), only, algorithm, threads, progress)
+        thresholds = _check_threshold(threshold, len(search.queries))
+        with self._timed(search, "queries[{}]".format) as stats:
+            offsets, values, indices = self._scan.above(search, thresholds)
+        return HitsAbove(offsets, values, indices, self._ids.array[indices], stats())
+
+    def _top_k(self, search: Search, k: int, name_query: Any) -> Hits:
+        with self._timed(search, name_query) as stats:
+            values, indices = self._scan.top_k(search, k)
+        return Hits(values, indices, self._ids.array[indices], stats())
+
+    def _prepare(
+        self,
+        queries: Space,
+        only: Any,
+        algorithm: str | None,
+        threads: int | None,
+        progress: bool,
+        *,
+        skip_self: bool = False,
+    ) -> Search:
+        _check_algorithm(self._algorithm if algorithm is None else algorithm)
+        return Search(
+            queries=queries,
+            among=None if only is None else self._positions(only),
+            skip_self=skip_self,
+            threads=self._threads if threads is None else check_threads(threads),
+            progress=Progress(bool(progress)),
+        )
+
+    def _positions(self, only: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Return the positions that `only` names, increasing."""
+        if isinstance(only, (list, tuple)) and only and isinstance(only[0], (bool, np.bool_)):
+            only = np.asarray(only)
+        if getattr(only, "dtype", None) == bool:
+            mask = np.asarray(only)
+            if mask.shape != (len(self),):
+                raise InvalidArgument(
+                    f"only must be ids or a mask of the {len(self)} indexed objects; got a mask "
+                    f"of shape {mask.shape}."
+                )
+            return np.flatnonzero(mask).astype(np.int64)
+        return np.unique(self._ids.positions(only, name="only"))
+
+    def _name(self, position: int) -> str:
+        return f"object {self._ids.array[position].item()!r}"
+
+    @contextmanager
+    def _timed(self, search: Search, name_query: Any) -> Iterator[Any]:
+        started = time.perf_counter()
+        with faults_named(self.kernel, name_query, self._name):
+            yield lambda: Stats(
+                algorithm=self._scan.name,
+                kernel_evaluations=self._scan.evaluations(search),
+                self_evaluations=len(search.queries) * search.queries.n_normalizations,
+                n_queries=len(search.queries),
+                n_objects=self._scan.n_among(search),
+                threads=search.threads,
+                seconds=time.perf_counter() - started,
+            )
+
+
+def _check_algorithm(algorithm: Any) -> str:
+    if algorithm not in _ALGORITHMS:
+        raise InvalidArgument(
+            f"algorithm must be one of {', '.join(map(repr, _ALGORITHMS))}; got {algorithm!r}."
+        )
+    return str(algorithm)
+
+
+def _check_threshold(threshold: Any, n_queries: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    try:
+        array = np.asarray(threshold, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.asarray(np.nan)
+    if array.ndim == 0:
+        array = np.full(n_queries, float(array))
+    if array.shape != (n_queries,) or np.isnan(array).any():
+        raise InvalidArgument(
+            f"threshold must be a number, or one for each of the {n_queries} queries; "
+            f"got {threshold!r}."
+        )
+    return np.ascontiguousarray(array)

@@ -1,0 +1,281 @@
+"""What every kernel is: a small immutable value that knows its facts and its algebra."""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fastmks._validate import check_number
+from fastmks.errors import InvalidArgument
+
+__all__ = ["Kernel", "Normalized", "Product", "Scaled", "Sum"]
+
+
+class Kernel(ABC):
+    """A similarity K(x, y) of two objects, as a value: its name and its parameters.
+
+    Kernels compare equal when name and parameters do, can be keys of a dict, and print as
+    the expression that makes them. They add and multiply: ``K1 + K2``, ``K1 * K2``, ``2.0 * K``.
+    A new family of kernels derives from a subclass of this, not from this class itself.
+
+    Examples
+    --------
+    >>> from fastmks.kernels import Gaussian, Linear
+    >>> 0.5 * Linear() + Gaussian(bandwidth=2.0)
+    0.5 * Linear() + Gaussian(bandwidth=2.0)
+    >>> (0.5 * Linear() + Gaussian(bandwidth=2.0)).is_mercer
+    True
+    """
+
+    # numpy scalars leave `np.float64(2) * kernel` to the kernel.
+    __array_ufunc__: ClassVar[None] = None
+
+    @property
+    @abstractmethod
+    def mercer_columns(self) -> float:
+        """Most columns for which the kernel is Mercer: infinity for always, 0 for never."""
+
+    @property
+    @abstractmethod
+    def is_normalized(self) -> bool:
+        """Whether K(x, x) = 1 for every x, except 0 for an x that is zero in the Hilbert space."""
+
+    @property
+    @abstractmethod
+    def value_range(self) -> tuple[float, float]:
+        """The least interval known to hold every value."""
+
+    @property
+    def is_mercer(self) -> bool:
+        """Whether the kernel is Mercer on every set of objects, however many columns they have."""
+        return self.mercer_columns == math.inf
+
+    def __call__(self, x: Any, y: Any) -> float:
+        """Return K(x, y) for two objects.
+
+        Examples
+        --------
+        >>> from fastmks.kernels import Polynomial
+        >>> Polynomial(degree=2, offset=1.0)([1.0, 2.0], [3.0, 4.0])
+        144.0
+        """
+        from fastmks.spaces import evaluate_pair  # a door on the kernel: see tools/check_layers.py
+
+        return evaluate_pair(self, x, y)
+
+    def matrix(
+        self, A: Any, B: Any = None, *, threads: int | None = None
+    ) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return K(a, b) for every a in A and b in B (B = A when not given), as float64.
+
+        These are the very values that a search ranks and returns.
+
+        Examples
+        --------
+        >>> from fastmks.kernels import Linear
+        >>> Linear().matrix([[1.0, 0.0], [1.0, 1.0]])
+        array([[1., 1.],
+               [1., 2.]])
+        """
+        from fastmks.spaces import evaluate_matrix
+
+        return evaluate_matrix(self, A, A if B is None else B, threads=threads)
+
+    def __add__(self, other: object) -> "Kernel":
+        if not isinstance(other, Kernel):
+            return NotImplemented
+        return Sum((*_terms(self), *_terms(other)))
+
+    def __mul__(self, other: object) -> "Kernel":
+        if isinstance(other, Kernel):
+            return Product((*_factors(self), *_factors(other)))
+        if isinstance(other, Real):
+            return Scaled(float(other), self)
+        return NotImplemented
+
+    def __rmul__(self, other: object) -> "Kernel":
+        return Scaled(float(other), self) if isinstance(other, Real) else NotImplemented
+
+
+def _terms(kernel: Kernel) -> tuple[Kernel, ...]:
+    return kernel.terms if isinstance(kernel, Sum) else (kernel,)
+
+
+def _factors(kernel: Kernel) -> tuple[Kernel, ...]:
+    return kernel.factors if isinstance(kernel, Product) else (kernel,)
+
+
+def _check_parts(name: str, parts: Any) -> tuple[Kernel, ...]:
+    if not isinstance(parts, tuple) or len(parts) < 2:
+        raise InvalidArgument(f"{name} must be a tuple of at least two kernels; got {parts!r}.")
+    for part in parts:
+        _check_kernel(f"each of {name}", part)
+    return parts
+
+
+def _check_kernel(name: str, kernel: Any) -> None:
+    if not isinstance(kernel, Kernel):
+        raise InvalidArgument(f"{name} must be a kernel from fastmks.kernels; got {kernel!r}.")
+
+
+def _in_parentheses(kernel: Kernel) -> str:
+    return f"({kernel!r})" if isinstance(kernel, (Sum, Product, Scaled)) else repr(kernel)
+
+
+@dataclass(frozen=True, repr=False)
+class Sum(Kernel):
+    """The sum of kernels, made by ``K1 + K2``.
+
+    Examples
+    --------
+    >>> from fastmks.kernels import Cosine, Linear
+    >>> (Linear() + Cosine())([3.0, 4.0], [3.0, 4.0])
+    26.0
+    """
+
+    terms: tuple[Kernel, ...]
+
+    def __post_init__(self) -> None:
+        _check_parts("terms", self.terms)
+
+    @property
+    def mercer_columns(self) -> float:
+        """That of the most limited term."""
+        return min(term.mercer_columns for term in self.terms)
+
+    @property
+    def is_normalized(self) -> bool:
+        """Never: the self values add up."""
+        return False
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """The sum of the terms' ranges."""
+        lows, highs = zip(*(term.value_range for term in self.terms), strict=True)
+        return sum(lows), sum(highs)
+
+    def __repr__(self) -> str:
+        return " + ".join(map(repr, self.terms))
+
+
+@dataclass(frozen=True, repr=False)
+class Product(Kernel):
+    """The product of kernels, made by ``K1 * K2``.
+
+    Examples
+    --------
+    >>> from fastmks.kernels import Cosine, Linear
+    >>> (Linear() * Cosine())([3.0, 4.0], [3.0, 4.0])
+    25.0
+    """
+
+    factors: tuple[Kernel, ...]
+
+    def __post_init__(self) -> None:
+        _check_parts("factors", self.factors)
+
+    @property
+    def mercer_columns(self) -> float:
+        """That of the most limited factor."""
+        return min(factor.mercer_columns for factor in self.factors)
+
+    @property
+    def is_normalized(self) -> bool:
+        """Where every factor is."""
+        return all(factor.is_normalized for factor in self.factors)
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """The product of the factors' ranges."""
+        low, high = self.factors[0].value_range
+        for factor in self.factors[1:]:
+            corners = [_times(a, b) for a in (low, high) for b in factor.value_range]
+            low, high = min(corners), max(corners)
+        return low, high
+
+    def __repr__(self) -> str:
+        return " * ".join(map(_in_parentheses, self.factors))
+
+
+def _times(a: float, b: float) -> float:
+    return 0.0 if a == 0.0 or b == 0.0 else a * b
+
+
+@dataclass(frozen=True, repr=False)
+class Scaled(Kernel):
+    """A kernel times a positive number, made by ``2.0 * K``.
+
+    Examples
+    --------
+    >>> from fastmks.kernels import Linear
+    >>> (2.0 * Linear())([1.0, 2.0], [3.0, 4.0])
+    22.0
+    """
+
+    factor: float
+    kernel: Kernel
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "factor", check_number("factor", self.factor, positive=True))
+        _check_kernel("kernel", self.kernel)
+
+    @property
+    def mercer_columns(self) -> float:
+        """That of the kernel."""
+        return self.kernel.mercer_columns
+
+    @property
+    def is_normalized(self) -> bool:
+        """Where the kernel is and the factor is 1."""
+        return self.factor == 1.0 and self.kernel.is_normalized
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """The kernel's range times the factor."""
+        low, high = self.kernel.value_range
+        return _times(self.factor, low), _times(self.factor, high)
+
+    def __repr__(self) -> str:
+        return f"{self.factor!r} * {_in_parentheses(self.kernel)}"
+
+
+@dataclass(frozen=True)
+class Normalized(Kernel):
+    """K(x, y) / sqrt(K(x, x) K(y, y)): the cosine of the angle in the kernel's Hilbert space.
+
+    It is 0 where K(x, x) or K(y, y) is 0. An object whose K(x, x) is negative is a
+    `NotMercerError`; so small that underflow has eaten its digits, a `KernelValueError`.
+
+    Examples
+    --------
+    >>> from fastmks.kernels import Normalized, Polynomial
+    >>> kernel = Normalized(Polynomial(degree=3, offset=1.0))
+    >>> kernel([1.0, 2.0], [1.0, 2.0])
+    1.0
+    >>> kernel.is_normalized
+    True
+    """
+
+    kernel: Kernel
+
+    def __post_init__(self) -> None:
+        _check_kernel("kernel", self.kernel)
+
+    @property
+    def mercer_columns(self) -> float:
+        """That of the kernel."""
+        return self.kernel.mercer_columns
+
+    @property
+    def is_normalized(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """Within -1 and 1 for a Mercer kernel, from 0 where the kernel has no negative values."""
+        limit = 1.0 if self.is_mercer else math.inf
+        return (0.0 if self.kernel.value_range[0] >= 0.0 else -limit, limit)

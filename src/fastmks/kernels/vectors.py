@@ -1,0 +1,248 @@
+"""Kernels between vectors: functions of the inner product, or of the distance."""
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fastmks._validate import check_count, check_number
+from fastmks.kernels.base import Kernel
+
+__all__ = [
+    "Cosine",
+    "Epanechnikov",
+    "Exponential",
+    "Gaussian",
+    "Laplacian",
+    "Linear",
+    "Polynomial",
+    "Spherical",
+    "Tanh",
+    "Triangular",
+    "VectorKernel",
+]
+
+_MOST_DEGREE = 10_000
+
+
+@dataclass(frozen=True)
+class VectorKernel(Kernel):
+    """A kernel between vectors of one length, dense or sparse."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Name and value of each parameter."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Linear(VectorKernel):
+    """The inner product <x, y>. Mercer.
+
+    Examples
+    --------
+    >>> Linear()([1.0, 2.0], [3.0, 4.0])
+    11.0
+    """
+
+    mercer_columns = math.inf
+    is_normalized = False
+    value_range = (-math.inf, math.inf)
+
+
+@dataclass(frozen=True)
+class Cosine(VectorKernel):
+    """The cosine of the angle, <x, y> / (|x| |y|). Mercer, normalised.
+
+    A zero vector has cosine 0 with everything, itself included.
+
+    Examples
+    --------
+    >>> Cosine()([1.0, 1.0], [2.0, 2.0])
+    1.0
+    >>> Cosine()([0.0, 0.0], [2.0, 2.0])
+    0.0
+    """
+
+    mercer_columns = math.inf
+    is_normalized = True
+    value_range = (-1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Polynomial(VectorKernel):
+    """(scale <x, y> + offset)^degree. Mercer for offset >= 0.
+
+    Parameters
+    ----------
+    degree : int, default 2
+        From 1 to 10000. Other degrees are refused: they are not Mercer.
+    offset : float, default 0.0
+        May be negative, but then the kernel is not Mercer.
+    scale : float, default 1.0
+        Positive.
+
+    Examples
+    --------
+    >>> Polynomial(degree=3, offset=1.0)([1.0, 0.0], [1.0, 5.0])
+    8.0
+    >>> Polynomial(degree=3, offset=-1.0).is_mercer
+    False
+    """
+
+    degree: int = 2
+    offset: float = 0.0
+    scale: float = 1.0
+
+    is_normalized = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "degree", check_count("degree", self.degree, most=_MOST_DEGREE))
+        object.__setattr__(self, "offset", check_number("offset", self.offset))
+        object.__setattr__(self, "scale", check_number("scale", self.scale, positive=True))
+
+    @property
+    def mercer_columns(self) -> float:
+        """Every number of columns for offset >= 0, none below."""
+        return math.inf if self.offset >= 0.0 else 0.0
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """From 0 up for even degrees."""
+        return (0.0 if self.degree % 2 == 0 else -math.inf, math.inf)
+
+
+@dataclass(frozen=True)
+class Tanh(VectorKernel):
+    """The hyperbolic tangent tanh(scale <x, y> + offset). Not Mercer, whatever the parameters.
+
+    Parameters
+    ----------
+    scale : float, default 1.0
+        Positive.
+    offset : float, default 0.0
+
+    Examples
+    --------
+    >>> round(Tanh(scale=0.5)([1.0, 1.0], [1.0, 1.0]), 6)
+    0.761594
+    """
+
+    scale: float = 1.0
+    offset: float = 0.0
+
+    mercer_columns = 0.0
+    is_normalized = False
+    value_range = (-1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", check_number("scale", self.scale, positive=True))
+        object.__setattr__(self, "offset", check_number("offset", self.offset))
+
+
+@dataclass(frozen=True)
+class Exponential(VectorKernel):
+    """The exponential of the inner product, exp(scale <x, y>). Mercer.
+
+    Parameters
+    ----------
+    scale : float, default 1.0
+        Positive. Values overflow where scale <x, y> exceeds 709.
+
+    Examples
+    --------
+    >>> Exponential()([1.0, 0.0], [0.0, 1.0])
+    1.0
+    """
+
+    scale: float = 1.0
+
+    mercer_columns = math.inf
+    is_normalized = False
+    value_range = (0.0, math.inf)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scale", check_number("scale", self.scale, positive=True))
+
+
+@dataclass(frozen=True)
+class _DistanceKernel(VectorKernel):
+    """A function of |x - y| / bandwidth that is 1 at 0 and never negative."""
+
+    bandwidth: float = 1.0
+
+    is_normalized = True
+    value_range = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        number = check_number("bandwidth", self.bandwidth, positive=True)
+        object.__setattr__(self, "bandwidth", number)
+
+
+@dataclass(frozen=True)
+class Gaussian(_DistanceKernel):
+    """exp(-|x - y|^2 / (2 bandwidth^2)). Mercer, normalised.
+
+    Examples
+    --------
+    >>> Gaussian(bandwidth=2.0)([1.0, 2.0], [1.0, 2.0])
+    1.0
+    """
+
+    mercer_columns = math.inf
+
+
+@dataclass(frozen=True)
+class Laplacian(_DistanceKernel):
+    """exp(-|x - y| / bandwidth) with the Euclidean distance. Mercer, normalised.
+
+    scikit-learn's kernel of this name takes the sum of absolute differences instead.
+
+    Examples
+    --------
+    >>> Laplacian(bandwidth=2.0)([1.0, 2.0], [1.0, 2.0])
+    1.0
+    """
+
+    mercer_columns = math.inf
+
+
+@dataclass(frozen=True)
+class Epanechnikov(_DistanceKernel):
+    """max(0, 1 - |x - y|^2 / bandwidth^2). Normalised, not Mercer: not even in one dimension.
+
+    Examples
+    --------
+    >>> Epanechnikov(bandwidth=2.0)([1.0], [2.0])
+    0.75
+    """
+
+    mercer_columns = 0.0
+
+
+@dataclass(frozen=True)
+class Triangular(_DistanceKernel):
+    """max(0, 1 - |x - y| / bandwidth). Normalised; Mercer for vectors of one column only.
+
+    Examples
+    --------
+    >>> Triangular(bandwidth=2.0)([1.0], [2.0])
+    0.5
+    """
+
+    mercer_columns = 1.0
+
+
+@dataclass(frozen=True)
+class Spherical(_DistanceKernel):
+    """1 - 3/2 h + 1/2 h^3 with h = min(1, |x - y| / bandwidth). Mercer up to three columns.
+
+    The overlap of two balls of diameter `bandwidth` in three dimensions, known from
+    geostatistics. (mlpack's kernel of this name is the indicator of the ball instead.)
+
+    Examples
+    --------
+    >>> Spherical(bandwidth=2.0)([1.0], [2.0])
+    0.3125
+    """
+
+    mercer_columns = 3.0

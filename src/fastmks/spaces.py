@@ -1,0 +1,156 @@
+"""Objects under one kernel. This is the only place where a kernel is evaluated."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastmks import _core
+from fastmks._validate import check_threads
+from fastmks.errors import InvalidArgument, KernelValueError, NotMercerError
+from fastmks.kernels.base import Kernel, Normalized, Product, Scaled, Sum
+from fastmks.kernels.names import name_of
+from fastmks.kernels.vectors import VectorKernel
+from fastmks.stores import Store, make_queries, make_store
+
+__all__ = ["Rounding", "Space", "chosen_isa", "evaluate_matrix", "evaluate_pair", "faults_named"]
+
+Namer = Callable[[int], str]
+
+
+class Rounding(NamedTuple):
+    """|value - exact value| <= relative * sqrt(K(x, x) K(y, y)) + absolute, for every pair."""
+
+    relative: float
+    absolute: float
+
+
+class Space:
+    """Objects under one kernel. Queries are objects of another Space with the same kernel."""
+
+    def __init__(self, store: Store, kernel: Kernel, *, name: Namer = "objects[{}]".format) -> None:
+        self.store = store
+        self.kernel = kernel
+        with faults_named(kernel, name, name):
+            self.core = _build(kernel, store, chosen_isa())
+
+    def __len__(self) -> int:
+        return len(self.store)
+
+    def queries(self, queries: Any) -> "Space":
+        """Return queries as a space that can be compared with this one."""
+        return Space(make_queries(queries, self.store), self.kernel, name="queries[{}]".format)
+
+    @property
+    def rounding(self) -> Rounding:
+        """How far a value may lie from the exact one; infinite where no such bound holds."""
+        return Rounding(*self.core.rounding)
+
+    @property
+    def isa(self) -> str:
+        """The instruction set that evaluates; it changes the speed, never a value."""
+        return self.core.isa
+
+    @property
+    def n_normalizations(self) -> int:
+        """Evaluations of some K(x, x) that preparing one object costs."""
+        return _count_normalizations(self.kernel)
+
+    def self_values(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return K(x, x) of every object."""
+        return self.core.self_values()
+
+
+def chosen_isa() -> str:
+    """Return the instruction set to use: FASTMKS_ISA, or the best this CPU has."""
+    available = _core.available_isas()
+    wanted = os.environ.get("FASTMKS_ISA")
+    if not wanted:
+        return available[-1]
+    if wanted not in available:
+        raise InvalidArgument(
+            f"the environment variable FASTMKS_ISA must be one of {', '.join(available)} on this "
+            f"CPU; got {wanted!r}."
+        )
+    return wanted
+
+
+def _build(kernel: Kernel, store: Store, isa: str) -> _core.Space:
+    match kernel:
+        case VectorKernel():
+            parameters = {"degree": 1, "scale": 1.0, "offset": 0.0, "bandwidth": 1.0}
+            parameters.update(kernel.parameters)
+            return _core.vector_space(store.core, isa, name_of(kernel), **parameters)
+        case Sum():
+            return _core.sum_space([_build(term, store, isa) for term in kernel.terms])
+        case Product():
+            return _core.product_space([_build(factor, store, isa) for factor in kernel.factors])
+        case Scaled():
+            return _core.scaled_space(_build(kernel.kernel, store, isa), kernel.factor)
+        case Normalized():
+            is_mercer = kernel.mercer_columns >= store.n_columns
+            return _core.normalized_space(_build(kernel.kernel, store, isa), is_mercer)
+    raise InvalidArgument(f"kernel must be one from fastmks.kernels; got {kernel!r}.")
+
+
+def _count_normalizations(kernel: Kernel) -> int:
+    match kernel:
+        case Normalized():
+            return 1 + _count_normalizations(kernel.kernel)
+        case Scaled():
+            return _count_normalizations(kernel.kernel)
+        case Sum():
+            return sum(map(_count_normalizations, kernel.terms))
+        case Product():
+            return sum(map(_count_normalizations, kernel.factors))
+    return 0
+
+
+@contextmanager
+def faults_named(kernel: Kernel, name_query: Namer, name_object: Namer) -> Iterator[None]:
+    """Turn faults of the core, which knows positions only, into errors that name the objects."""
+    try:
+        yield
+    except _core.ValueFault as fault:
+        query, position, value = fault.args
+        raise KernelValueError(
+            f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}; "
+            "a ranking needs finite values. Rescale the vectors, or use a kernel with a bounded "
+            "range such as Cosine() or Gaussian()."
+        ) from None
+    except _core.SelfValueFault as fault:
+        position, value = fault.args
+        x = name_object(position)
+        if value < 0:
+            raise NotMercerError(
+                f"{kernel!r} cannot be normalised: K(x, x) = {value} for {x}, and a Mercer kernel "
+                "has no negative K(x, x). Use the kernel without Normalized."
+            ) from None
+        raise KernelValueError(
+            f"{kernel!r} cannot be normalised: K(x, x) = {value} for {x} is so small that "
+            "underflow has eaten its digits. Rescale the vectors."
+        ) from None
+
+
+def evaluate_matrix(
+    kernel: Kernel, A: Any, B: Any, *, threads: int | None = None
+) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return K(a, b) for every a in A and b in B."""
+    n_threads = check_threads(threads)
+    objects = Space(make_store(B, name="B"), kernel, name="B[{}]".format)
+    rows = Space(make_queries(A, objects.store, name="A"), kernel, name="A[{}]".format)
+    with faults_named(kernel, "A[{}]".format, "B[{}]".format):
+        return _core.scan_matrix(objects.core, rows.core, n_threads)
+
+
+def evaluate_pair(kernel: Kernel, x: Any, y: Any) -> float:
+    """Return K(x, y) for two objects."""
+    store = make_queries(y, name="y")
+    objects = Space(store, kernel, name=lambda _: "y")
+    query = Space(make_queries(x, store, name="x"), kernel, name=lambda _: "x")
+    if len(objects) != 1 or len(query) != 1:
+        raise InvalidArgument("x and y must be one object each; for more, use kernel.matrix(A, B).")
+    with faults_named(kernel, lambda _: "x", lambda _: "y"):
+        return float(_core.scan_matrix(objects.core, query.core, 1)[0, 0])

@@ -1,0 +1,239 @@
+"""Stores own the bytes of the objects: dense or sparse vectors. Input is checked here, once."""
+
+import sys
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fastmks import _core
+from fastmks.errors import InvalidArgument
+
+__all__ = ["DenseStore", "SparseStore", "Store", "make_queries", "make_store"]
+
+_MOST_COLUMNS = 2**31 - 1
+_WAY_OUT = "Pass an n x d array, a list of equally long rows, a DataFrame or a scipy.sparse matrix."
+
+
+@dataclass(frozen=True, eq=False)
+class DenseStore:
+    """Rows of a C-contiguous float32 or float64 array; the caller's own array when it is one."""
+
+    array: np.ndarray[Any, Any]
+    core: _core.VectorStore = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "core", _core.dense_store(_read_only(self.array)))
+
+    def __len__(self) -> int:
+        return int(self.array.shape[0])
+
+    @property
+    def n_columns(self) -> int:
+        """Length of every vector."""
+        return int(self.array.shape[1])
+
+    def copy(self) -> "DenseStore":
+        """The same vectors in memory of their own."""
+        return DenseStore(self.array.copy())
+
+
+@dataclass(frozen=True, eq=False)
+class SparseStore:
+    """Compressed sparse rows: columns increase within a row, none twice."""
+
+    offsets: np.ndarray[Any, np.dtype[np.int64]]
+    columns: np.ndarray[Any, np.dtype[np.int32]]
+    values: np.ndarray[Any, Any]
+    n_columns: int
+    core: _core.VectorStore = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        parts = [_read_only(part) for part in (self.offsets, self.columns, self.values)]
+        object.__setattr__(self, "core", _core.sparse_store(*parts, self.n_columns))
+
+    def __len__(self) -> int:
+        return int(self.offsets.shape[0]) - 1
+
+    def copy(self) -> "SparseStore":
+        """The same vectors in memory of their own."""
+        return SparseStore(
+            self.offsets.copy(), self.columns.copy(), self.values.copy(), self.n_columns
+        )
+
+
+Store: TypeAlias = DenseStore | SparseStore
+
+
+def make_store(objects: Any, *, name: str = "objects") -> Store:
+    """Return the store of a non-empty set of vectors."""
+    store = _read_vectors(objects, name, single=False)
+    if len(store) == 0:
+        raise InvalidArgument(f"{name} must hold at least one object; got none.")
+    return store
+
+
+def make_queries(queries: Any, like: Store | None = None, *, name: str = "queries") -> Store:
+    """Return queries as a store of the kind of `like`. One 1-D vector is one query; none is fine."""
+    store = _read_vectors(queries, name, single=True)
+    if like is None:
+        return store
+    if store.n_columns != like.n_columns:
+        raise InvalidArgument(
+            f"{name} must have {like.n_columns} columns, as the objects they are compared with; "
+            f"got {store.n_columns}."
+        )
+    if isinstance(like, DenseStore) and isinstance(store, SparseStore):
+        return _to_dense(store)
+    if isinstance(like, SparseStore) and isinstance(store, DenseStore):
+        return _to_sparse(store)
+    return store
+
+
+def _read_vectors(vectors: Any, name: str, *, single: bool) -> Store:
+    return _sparse(vectors, name) if _is_sparse(vectors) else _dense(vectors, name, single=single)
+
+
+def _is_sparse(objects: Any) -> bool:
+    sparse = sys.modules.get("scipy.sparse")  # whoever holds a sparse matrix has imported it
+    return sparse is not None and bool(sparse.issparse(objects))
+
+
+def _float_dtype(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
+    """float32 where it holds every value of `dtype`, else float64."""
+    if dtype.kind not in "biuf":
+        kinds = {"c": "complex", "O": "object", "U": "string", "S": "bytes", "M": "datetime"}
+        raise InvalidArgument(
+            f"{name} must be real numbers; got {kinds.get(dtype.kind, 'non-numeric')} "
+            f"dtype {dtype}. Convert them first, for example with .astype(float)."
+        )
+    return np.dtype(np.float32 if np.can_cast(dtype, np.float32) else np.float64)
+
+
+def _dense(objects: Any, name: str, *, single: bool) -> DenseStore:
+    array = _read(objects, name)
+    dtype = _float_dtype(array.dtype, name)
+    if array.ndim == 1 and single:
+        array = array.reshape(1, -1)
+    if array.ndim != 2:
+        hint = (
+            f" For one object pass {name}.reshape(1, -1), for one column {name}.reshape(-1, 1)."
+            if array.ndim == 1
+            else f" {_WAY_OUT}"
+        )
+        raise InvalidArgument(
+            f"{name} must be two-dimensional, one object per row; got {array.ndim} "
+            f"dimension{'s' * (array.ndim != 1)}, shape {array.shape}.{hint}"
+        )
+    _check_columns(array.shape[1], name)
+    with np.errstate(over="ignore"):  # longdouble beyond float64: infinite, and found just below
+        array = np.require(array, dtype=dtype, requirements=["C", "A"])
+    at = _core.first_not_finite(_read_only(array.reshape(-1)))
+    if at >= 0:
+        row, column = divmod(at, array.shape[1])
+        raise InvalidArgument(
+            f"{name} must be finite; {name}[{row}, {column}] is {array[row, column]}. "
+            "Drop or fill such entries first."
+        )
+    return DenseStore(array)
+
+
+def _read(objects: Any, name: str) -> np.ndarray[Any, Any]:
+    """Whatever numpy can read, as an array of whatever dtype."""
+    if isinstance(objects, np.ma.MaskedArray) and np.ma.is_masked(objects):
+        raise InvalidArgument(f"{name} must have no masked entries. Fill them first: .filled(0).")
+    if hasattr(objects, "dtypes") and hasattr(objects, "to_numpy"):
+        objects = _read_frame(objects, name)
+    _check_row_lengths(objects, name)
+    try:
+        return np.asarray(objects)
+    except Exception as error:
+        # numpy asks foreign objects for their numbers, and they may fail in ways of their own.
+        raise InvalidArgument(f"{name} cannot be read as an array: {error} {_WAY_OUT}") from error
+
+
+def _read_frame(frame: Any, name: str) -> Any:
+    """A pandas DataFrame or Series as an array, without the detour through objects."""
+    kinds = [getattr(dtype, "kind", None) for dtype in np.atleast_1d(np.asarray(frame.dtypes, object))]
+    if None in kinds:
+        return frame  # not pandas: numpy reads it
+    columns = [str(column) for column in getattr(frame, "columns", [name])]
+    bad = [column for column, kind in zip(columns, kinds, strict=False) if kind not in "biuf"]
+    if bad:
+        raise InvalidArgument(
+            f"{name} must be real numbers; these columns are not: {', '.join(bad[:5])}"
+            f"{', ...' if len(bad) > 5 else ''}. Drop or encode them first."
+        )
+    is_plain = all(isinstance(d, np.dtype) for d in np.atleast_1d(np.asarray(frame.dtypes, object)))
+    if is_plain and "b" not in kinds:
+        return frame.to_numpy()
+    return frame.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _check_row_lengths(objects: Any, name: str) -> None:
+    if not isinstance(objects, (list, tuple)) or not objects:
+        return
+    if not all(isinstance(row, (list, tuple)) for row in objects):
+        return
+    for i, row in enumerate(objects):
+        if len(row) != len(objects[0]):
+            raise InvalidArgument(
+                f"{name} must have rows of one length; row 0 has {len(objects[0])} entries, "
+                f"row {i} has {len(row)}."
+            )
+
+
+def _check_columns(n_columns: int, name: str) -> None:
+    if not 1 <= n_columns <= _MOST_COLUMNS:
+        raise InvalidArgument(f"{name} must have between 1 and 2**31 - 1 columns; got {n_columns}.")
+
+
+def _sparse(objects: Any, name: str) -> SparseStore:
+    dtype = _float_dtype(objects.dtype, name)
+    if objects.ndim == 1:
+        objects = objects.reshape(1, -1)
+    matrix = objects.tocsr()
+    _check_columns(matrix.shape[1], name)
+    if not matrix.has_canonical_format:
+        # In floats, where small integers cannot wrap around; on a copy, not on the caller's matrix.
+        wide = dtype if matrix.dtype.kind == "f" else np.dtype(np.float64)
+        matrix = matrix.astype(wide, copy=True)
+        matrix.sum_duplicates()
+        dtype = wide
+    values = np.require(matrix.data, dtype=dtype, requirements=["C", "A"])
+    at = _core.first_not_finite(_read_only(values))
+    if at >= 0:
+        row = int(np.searchsorted(matrix.indptr, at, side="right")) - 1
+        raise InvalidArgument(
+            f"{name} must be finite; {name}[{row}, {matrix.indices[at]}] is {values[at]}. "
+            "Drop or fill such entries first."
+        )
+    try:
+        return SparseStore(
+            np.require(matrix.indptr, dtype=np.int64, requirements=["C", "A"]),
+            np.require(matrix.indices, dtype=np.int32, requirements=["C", "A"]),
+            values,
+            int(matrix.shape[1]),
+        )
+    except ValueError as error:
+        raise InvalidArgument(f"{name} is not a valid sparse matrix: {error}.") from error
+
+
+def _to_dense(store: SparseStore) -> DenseStore:
+    array = np.zeros((len(store), store.n_columns), dtype=store.values.dtype)
+    array[np.repeat(np.arange(len(store)), np.diff(store.offsets)), store.columns] = store.values
+    return DenseStore(array)
+
+
+def _to_sparse(store: DenseStore) -> SparseStore:
+    rows, columns = np.nonzero(store.array)
+    offsets = np.zeros(len(store) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(rows, minlength=len(store)), out=offsets[1:])
+    values = store.array[rows, columns]
+    return SparseStore(offsets, columns.astype(np.int32), values, store.n_columns)
+
+
+def _read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    view = array.view()
+    view.flags.writeable = False
+    return view
