@@ -4,6 +4,10 @@
 
 NB_MODULE(_core, m) {
     m.doc() = "The compiled core of fastmks: private, and free to change.";
+    // An index that outlives the interpreter is no news to its user; tests count references
+    // instead.
+    nanobind::set_leak_warnings(false);
+    m.attr("version") = FASTMKS_VERSION;
     fastmks::bindings::register_stores(m);
     fastmks::bindings::register_spaces(m);
     fastmks::bindings::register_scan(m);

@@ -20,7 +20,9 @@ namespace {
 
 using MutableSpace = std::shared_ptr<Space>;  // nanobind holds no pointers to const
 
-MutableSpace handed_out(const SpacePointer& space) { return std::const_pointer_cast<Space>(space); }
+MutableSpace handed_out(const SpacePointer& space) {
+    return std::const_pointer_cast<Space>(space);
+}
 
 std::vector<SpacePointer> taken_in(const std::vector<MutableSpace>& spaces) {
     return {spaces.begin(), spaces.end()};
@@ -35,11 +37,16 @@ Isa parse_isa(const std::string& name) {
 
 VectorForm parse_form(const std::string& name) {
     static const std::map<std::string, VectorForm> forms{
-        {"linear", VectorForm::linear},         {"polynomial", VectorForm::polynomial},
-        {"tanh", VectorForm::tanh},             {"exponential", VectorForm::exponential},
-        {"cosine", VectorForm::cosine},         {"gaussian", VectorForm::gaussian},
-        {"laplacian", VectorForm::laplacian},   {"epanechnikov", VectorForm::epanechnikov},
-        {"triangular", VectorForm::triangular}, {"spherical", VectorForm::spherical},
+        {"linear", VectorForm::linear},
+        {"polynomial", VectorForm::polynomial},
+        {"tanh", VectorForm::tanh},
+        {"exponential", VectorForm::exponential},
+        {"cosine", VectorForm::cosine},
+        {"gaussian", VectorForm::gaussian},
+        {"laplacian", VectorForm::laplacian},
+        {"epanechnikov", VectorForm::epanechnikov},
+        {"triangular", VectorForm::triangular},
+        {"spherical", VectorForm::spherical},
     };
     const auto found = forms.find(name);
     if (found == forms.end()) throw std::invalid_argument("no such vector kernel: " + name);
@@ -90,7 +97,8 @@ void translate_fault(const std::exception_ptr& thrown, void* payload) {
 
 nb::handle new_exception(nb::module_& m, const char* name) {
     const std::string full_name = std::string("fastmks._core.") + name;
-    nb::object type = nb::steal(PyErr_NewException(full_name.c_str(), PyExc_ArithmeticError, nullptr));
+    nb::object type =
+        nb::steal(PyErr_NewException(full_name.c_str(), PyExc_ArithmeticError, nullptr));
     m.attr(name) = type;
     return type.release();
 }
@@ -121,15 +129,24 @@ void register_spaces(nb::module_& m) {
     });
     m.def("vector_space", &vector_space, "store"_a, "isa"_a, "form"_a, "degree"_a, "scale"_a,
           "offset"_a, "bandwidth"_a);
-    m.def("sum_space", [](const std::vector<MutableSpace>& terms) {
-        return handed_out(make_sum(taken_in(terms)));
-    }, "terms"_a);
-    m.def("product_space", [](const std::vector<MutableSpace>& factors) {
-        return handed_out(make_product(taken_in(factors)));
-    }, "factors"_a);
-    m.def("scaled_space", [](const MutableSpace& space, double factor) {
-        return handed_out(make_scaled(space, factor));
-    }, "space"_a, "factor"_a);
+    m.def(
+        "sum_space",
+        [](const std::vector<MutableSpace>& terms) {
+            return handed_out(make_sum(taken_in(terms)));
+        },
+        "terms"_a);
+    m.def(
+        "product_space",
+        [](const std::vector<MutableSpace>& factors) {
+            return handed_out(make_product(taken_in(factors)));
+        },
+        "factors"_a);
+    m.def(
+        "scaled_space",
+        [](const MutableSpace& space, double factor) {
+            return handed_out(make_scaled(space, factor));
+        },
+        "space"_a, "factor"_a);
     m.def("normalized_space", &normalized_space, "space"_a, "is_mercer"_a);
 }
 

@@ -155,7 +155,9 @@ private:
 class NormalizedSpace final : public Space {
 public:
     NormalizedSpace(SpacePointer space, bool is_mercer)
-        : space_(std::move(space)), limit_(is_mercer ? 1.0 : HUGE_VAL), normalizer_(space_->size()) {
+        : space_(std::move(space)),
+          limit_(is_mercer ? 1.0 : HUGE_VAL),
+          normalizer_(space_->size()) {
         for (std::size_t i = 0; i < size(); ++i) {
             const double value = space_->self_value(i);
             if (!std::isfinite(value)) throw ValueFault(i, i, value);

@@ -12,7 +12,9 @@ public:
     PackedQueries(std::size_t n_queries, std::size_t n_columns)
         : VectorQueries(n_queries), n_columns_(n_columns), rows_(n_queries * padded(n_columns)) {}
 
-    [[nodiscard]] double* row(std::size_t i) noexcept { return rows_.data() + i * padded(n_columns_); }
+    [[nodiscard]] double* row(std::size_t i) noexcept {
+        return rows_.data() + i * padded(n_columns_);
+    }
     [[nodiscard]] DenseQueries view() const noexcept { return {rows_.data(), size, n_columns_}; }
 
 private:

@@ -12,8 +12,8 @@ void Normalizer::set(std::size_t position, double self_value) {
         return;
     }
     int exponent = 0;
-    std::frexp(self_value, &exponent);         // self_value = f * 2^exponent, 1/2 <= f < 1
-    const int e = (exponent - 1) >> 1;         // so that self_value / 4^e is in [1, 4)
+    std::frexp(self_value, &exponent);  // self_value = f * 2^exponent, 1/2 <= f < 1
+    const int e = (exponent - 1) >> 1;  // so that self_value / 4^e is in [1, 4)
     mantissas_[position] = std::ldexp(self_value, -2 * e);
     scales_[position] = std::ldexp(1.0, -e);
 }

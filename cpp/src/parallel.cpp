@@ -39,7 +39,8 @@ public:
     // The caller's wait for the others; keeps watching meanwhile.
     void wait_for(std::size_t n_workers) noexcept {
         std::unique_lock lock(mutex_);
-        while (!finished_.wait_for(lock, watch_interval, [&] { return n_finished_ == n_workers; })) {
+        while (
+            !finished_.wait_for(lock, watch_interval, [&] { return n_finished_ == n_workers; })) {
             lock.unlock();
             try {
                 if (!stop_) watch_(work_done_);

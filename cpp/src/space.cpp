@@ -12,7 +12,8 @@ void Space::values(const QueryBatch& queries, Selection objects, double* out) co
     if (vector_loops(isa()).all_finite(out, n)) return;
     for (std::size_t at = 0; at < n; ++at) {
         if (!std::isfinite(out[at])) {
-            throw ValueFault(queries.begin + at / objects.size, objects[at % objects.size], out[at]);
+            throw ValueFault(queries.begin + at / objects.size, objects[at % objects.size],
+                             out[at]);
         }
     }
 }

@@ -68,7 +68,8 @@ void merge(const VectorEntries& x, SparseRow<T> y, Visit visit) {
             visit(static_cast<std::size_t>(y.columns[j]), 0.0, static_cast<double>(y.values[j]));
             ++j;
         } else {
-            visit(static_cast<std::size_t>(x.columns[i]), x.values[i], static_cast<double>(y.values[j]));
+            visit(static_cast<std::size_t>(x.columns[i]), x.values[i],
+                  static_cast<double>(y.values[j]));
             ++i;
             ++j;
         }
@@ -81,7 +82,11 @@ template <class T>
 SparseStore<T>::SparseStore(const std::int64_t* offsets, const std::int32_t* columns,
                             const T* values, std::size_t n_rows, std::size_t n_columns,
                             std::size_t n_entries)
-    : offsets_(offsets), columns_(columns), values_(values), n_rows_(n_rows), n_columns_(n_columns) {
+    : offsets_(offsets),
+      columns_(columns),
+      values_(values),
+      n_rows_(n_rows),
+      n_columns_(n_columns) {
     if (offsets[0] != 0 || static_cast<std::size_t>(offsets[n_rows]) != n_entries) {
         throw std::invalid_argument("offsets must run from 0 to the number of entries");
     }

@@ -85,7 +85,7 @@ template <int Q, int R, class Step, class T>
 inline void tile(const double* queries, std::size_t query_stride, const T* const* rows,
                  std::size_t n_columns, Step step, double* out, std::size_t stride) {
     Lanes sums[Q][R] = {};
-    const auto add = [&](const Lanes (&x)[Q], const Lanes (&y)[R]) {
+    const auto add = [&](const Lanes(&x)[Q], const Lanes(&y)[R]) {
 #pragma GCC unroll 8
         for (int j = 0; j < R; ++j) {
 #pragma GCC unroll 8
@@ -134,8 +134,8 @@ void for_each_pair(DenseQueries queries, DenseBlock<T> block, Step step, double*
                                           block.n_columns, step, out + i * stride + j, stride);
         }
         for (; i < queries.n_queries; ++i) {
-            tile<1, tile_rows>(queries.rows + i * query_stride, query_stride, rows,
-                               block.n_columns, step, out + i * stride + j, stride);
+            tile<1, tile_rows>(queries.rows + i * query_stride, query_stride, rows, block.n_columns,
+                               step, out + i * stride + j, stride);
         }
     }
     for (; j < block.n_rows; ++j) {
@@ -178,8 +178,9 @@ void sparse_products(SparseQueries queries, SparseRow<T> row, double* out, std::
     }
     double totals[8];
     for (int r = 0; r < registers; ++r) {
-        const Vector total = ((sums[0].part[r] + sums[4].part[r]) + (sums[2].part[r] + sums[6].part[r])) +
-                             ((sums[1].part[r] + sums[5].part[r]) + (sums[3].part[r] + sums[7].part[r]));
+        const Vector total =
+            ((sums[0].part[r] + sums[4].part[r]) + (sums[2].part[r] + sums[6].part[r])) +
+            ((sums[1].part[r] + sums[5].part[r]) + (sums[3].part[r] + sums[7].part[r]));
         *reinterpret_cast<UnalignedVector*>(totals + r * width) = total;
     }
     for (std::size_t i = 0; i < queries.n_queries; ++i) out[i * stride] = totals[i];
@@ -207,11 +208,16 @@ void power(double* values, std::size_t n, unsigned degree) {
     }
 }
 
-inline std::uint64_t bits_of(double x) { return __builtin_bit_cast(std::uint64_t, x); }
-inline double from_bits(std::uint64_t bits) { return __builtin_bit_cast(double, bits); }
+inline std::uint64_t bits_of(double x) {
+    return __builtin_bit_cast(std::uint64_t, x);
+}
+inline double from_bits(std::uint64_t bits) {
+    return __builtin_bit_cast(double, bits);
+}
 
 // exp(x) - 1 = 2^k * p + (2^k - 1), x = k * ln 2 + r, |r| <= ln(2) / 2, p = exp(r) - 1 by its
-// Taylor series to r^13 (the rest is below 2^-57). k is read from the low bits of x * log2(e) + 1.5 * 2^52.
+// Taylor series to r^13 (the rest is below 2^-57). k is read from the low bits of x * log2(e) + 1.5
+// * 2^52.
 struct Reduced {
     std::uint64_t k;  // two's complement
     double p;
@@ -241,7 +247,9 @@ inline Reduced reduce(double x) {
 }
 
 // 2^k for -1022 <= k <= 1023.
-inline double power_of_two(std::uint64_t k) { return from_bits((k + 1023) << 52); }
+inline double power_of_two(std::uint64_t k) {
+    return from_bits((k + 1023) << 52);
+}
 
 void exponential(double* values, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) {

@@ -7,7 +7,7 @@
 namespace fastmks {
 namespace {
 
-constexpr double unit = 0x1p-53;       // rounding to nearest is off by at most this share
+constexpr double unit = 0x1p-53;        // rounding to nearest is off by at most this share
 constexpr double smallest = 0x1p-1074;  // and, where results underflow, by less than this
 
 // exp(t) with |t| known to a share `error`: exp(t) overflows beyond this.

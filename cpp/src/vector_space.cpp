@@ -60,7 +60,9 @@ VectorSpace::VectorSpace(std::shared_ptr<const VectorStore> store, VectorKernel 
     }
 }
 
-bool VectorSpace::is_distance_form() const noexcept { return kernel_.form >= VectorForm::gaussian; }
+bool VectorSpace::is_distance_form() const noexcept {
+    return kernel_.form >= VectorForm::gaussian;
+}
 
 std::unique_ptr<QueryBatch> VectorSpace::batch(std::size_t begin, std::size_t end) const {
     return std::make_unique<VectorBatch>(*this, store_->queries(begin, end), begin, end);

@@ -9,14 +9,11 @@ Examples
 array([[4., 3.]])
 """
 
-from importlib.metadata import version as _version
-
 from fastmks import kernels
+from fastmks._core import version as __version__
 from fastmks.errors import FastmksError, InvalidArgument, KernelValueError, NotMercerError
 from fastmks.hits import Hits, HitsAbove, Stats
 from fastmks.index import Index
-
-__version__ = _version("fastmks")
 
 __all__ = [
     "FastmksError",
@@ -27,5 +24,6 @@ __all__ = [
     "KernelValueError",
     "NotMercerError",
     "Stats",
+    "__version__",
     "kernels",
 ]

@@ -3,7 +3,7 @@
     Exception
     └── FastmksError                    everything below, for one except clause
         ├── InvalidArgument             also a ValueError: an argument that cannot be used
-        ├── KernelValueError            also an ArithmeticError: a kernel value that is NaN or infinite
+        ├── KernelValueError            also an ArithmeticError: a value that is NaN or infinite
         └── NotMercerError              also a ValueError: values no Mercer kernel can have
 
 Each message names the argument or the objects, the rule, what was seen, and what would do.
@@ -16,7 +16,7 @@ class FastmksError(Exception):
     """Base of all errors that fastmks raises on purpose."""
 
 
-class InvalidArgument(FastmksError, ValueError):  # noqa: N818 - the public name is fixed by design
+class InvalidArgument(FastmksError, ValueError):
     """An argument cannot be used; nothing was changed."""
 
 

@@ -88,7 +88,7 @@ class Index:
     @property
     def ids(self) -> np.ndarray[Any, Any]:
         """The ids of the objects, by position; read-only."""
-        view = self._ids.array.view()
+        view: np.ndarray[Any, Any] = self._ids.array.view()
         view.flags.writeable = False
         return view
 
@@ -241,7 +241,7 @@ class Index:
         """Return the positions that `only` names, increasing."""
         if isinstance(only, (list, tuple)) and only and isinstance(only[0], (bool, np.bool_)):
             only = np.asarray(only)
-        if getattr(only, "dtype", None) == bool:
+        if getattr(only, "dtype", None) == np.dtype(bool):
             mask = np.asarray(only)
             if mask.shape != (len(self),):
                 raise InvalidArgument(

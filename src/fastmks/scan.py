@@ -1,4 +1,4 @@
-"""The engine that evaluates everything: the oracle of all others, and the fast path without pruning."""
+"""The engine that evaluates every pair: oracle of all others, fast path where nothing prunes."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -41,7 +41,7 @@ class Scan:
     def top_k(self, search: Search, k: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Return values and positions of the k best, (n_queries, k)."""
         with search.progress.bar(self.evaluations(search)) as report:
-            return _core.scan_top_k(
+            values, positions = _core.scan_top_k(
                 self.space.core,
                 search.queries.core,
                 search.among,
@@ -50,13 +50,14 @@ class Scan:
                 search.threads,
                 report,
             )
+        return values, _plain_int64(positions)
 
     def above(
         self, search: Search, thresholds: np.ndarray[Any, np.dtype[np.float64]]
     ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Return offsets, values and positions of all at or above each query's threshold."""
         with search.progress.bar(self.evaluations(search)) as report:
-            return _core.scan_above(
+            offsets, values, positions = _core.scan_above(
                 self.space.core,
                 search.queries.core,
                 search.among,
@@ -64,3 +65,9 @@ class Scan:
                 search.threads,
                 report,
             )
+        return _plain_int64(offsets), values, _plain_int64(positions)
+
+
+def _plain_int64(array: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """The same memory as numpy's own int64: the core's arrives as C's long long and prints so."""
+    return array.view(np.int64)

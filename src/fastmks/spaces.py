@@ -80,8 +80,8 @@ def chosen_isa() -> str:
 def _build(kernel: Kernel, store: Store, isa: str) -> _core.Space:
     match kernel:
         case VectorKernel():
-            parameters = {"degree": 1, "scale": 1.0, "offset": 0.0, "bandwidth": 1.0}
-            parameters.update(kernel.parameters)
+            unused: dict[str, Any] = {"degree": 1, "scale": 1.0, "offset": 0.0, "bandwidth": 1.0}
+            parameters = unused | kernel.parameters
             return _core.vector_space(store.core, isa, name_of(kernel), **parameters)
         case Sum():
             return _core.sum_space([_build(term, store, isa) for term in kernel.terms])

@@ -49,8 +49,13 @@ class SparseStore:
     core: _core.VectorStore = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        parts = [_read_only(part) for part in (self.offsets, self.columns, self.values)]
-        object.__setattr__(self, "core", _core.sparse_store(*parts, self.n_columns))
+        core = _core.sparse_store(
+            _read_only(self.offsets),
+            _read_only(self.columns),
+            _read_only(self.values),
+            self.n_columns,
+        )
+        object.__setattr__(self, "core", core)
 
     def __len__(self) -> int:
         return int(self.offsets.shape[0]) - 1
@@ -74,7 +79,7 @@ def make_store(objects: Any, *, name: str = "objects") -> Store:
 
 
 def make_queries(queries: Any, like: Store | None = None, *, name: str = "queries") -> Store:
-    """Return queries as a store of the kind of `like`. One 1-D vector is one query; none is fine."""
+    """Return queries as a store of the kind of `like`. A 1-D vector is one query; none is fine."""
     store = _read_vectors(queries, name, single=True)
     if like is None:
         return store
@@ -154,18 +159,17 @@ def _read(objects: Any, name: str) -> np.ndarray[Any, Any]:
 
 def _read_frame(frame: Any, name: str) -> Any:
     """A pandas DataFrame or Series as an array, without the detour through objects."""
-    kinds = [getattr(dtype, "kind", None) for dtype in np.atleast_1d(np.asarray(frame.dtypes, object))]
-    if None in kinds:
+    dtypes = list(np.atleast_1d(np.asarray(frame.dtypes, dtype=object)))
+    if not all(hasattr(dtype, "kind") for dtype in dtypes):
         return frame  # not pandas: numpy reads it
-    columns = [str(column) for column in getattr(frame, "columns", [name])]
-    bad = [column for column, kind in zip(columns, kinds, strict=False) if kind not in "biuf"]
+    columns = getattr(frame, "columns", [name])
+    bad = [str(c) for c, dtype in zip(columns, dtypes, strict=True) if dtype.kind not in "biuf"]
     if bad:
         raise InvalidArgument(
             f"{name} must be real numbers; these columns are not: {', '.join(bad[:5])}"
             f"{', ...' if len(bad) > 5 else ''}. Drop or encode them first."
         )
-    is_plain = all(isinstance(d, np.dtype) for d in np.atleast_1d(np.asarray(frame.dtypes, object)))
-    if is_plain and "b" not in kinds:
+    if all(isinstance(dtype, np.dtype) and dtype.kind != "b" for dtype in dtypes):
         return frame.to_numpy()
     return frame.to_numpy(dtype=np.float64, na_value=np.nan)
 
@@ -234,6 +238,6 @@ def _to_sparse(store: DenseStore) -> SparseStore:
 
 
 def _read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    view = array.view()
+    view: np.ndarray[Any, Any] = array.view()
     view.flags.writeable = False
     return view

@@ -25,9 +25,10 @@ private:
     const Watch* watch_;  // set on the calling thread alone
 };
 
-/// Runs task(i, worker) for each i < n_tasks on up to `threads` threads, the calling one included, and
-/// returns when all are done. The first exception of a task, or of `watch`, stops the others and is
-/// thrown here. Threads live only as long as the call, so nothing is left over for a fork to break.
+/// Runs task(i, worker) for each i < n_tasks on up to `threads` threads, the calling one included,
+/// and returns when all are done. The first exception of a task, or of `watch`, stops the others
+/// and is thrown here. Threads live only as long as the call, so nothing is left over for a fork to
+/// break.
 void parallel_for(std::size_t n_tasks, std::size_t threads, const Watch& watch,
                   const std::function<void(std::size_t, Worker&)>& task);
 

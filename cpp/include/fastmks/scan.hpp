@@ -14,12 +14,12 @@ namespace fastmks {
 struct ScanProblem {
     const Space& objects;
     const Space& queries;
-    Selection among;       ///< the objects to search
+    Selection among;         ///< the objects to search
     bool skip_self = false;  ///< query i is object i, and not an answer to itself
 };
 
-/// The k best objects for each query, into row-major n_queries x k arrays. `among` must hold at least k
-/// objects besides a skipped one. Work is counted in kernel evaluations.
+/// The k best objects for each query, into row-major n_queries x k arrays. `among` must hold at
+/// least k objects besides a skipped one. Work is counted in kernel evaluations.
 void scan_top_k(const ScanProblem& problem, std::size_t k, std::size_t threads, const Watch& watch,
                 double* values, std::int64_t* positions);
 

@@ -12,8 +12,8 @@ namespace fastmks {
 
 /// How far a canonical value may lie from the exact one:
 ///     |K^(x, y) - K(x, y)| <= relative * sqrt(K(x, x) * K(y, y)) + absolute.
-/// `absolute` is what underflow can lose. Infinity means that no such bound holds, so nothing may be
-/// pruned on the strength of one.
+/// `absolute` is what underflow can lose. Infinity means that no such bound holds, so nothing may
+/// be pruned on the strength of one.
 struct Rounding {
     double relative;
     double absolute;
@@ -46,9 +46,9 @@ public:
     std::size_t size;
 };
 
-/// Objects under one kernel: the only place where a kernel is evaluated, always in blocks. Queries are
-/// objects too, of another space with the same kernel and the same kind of store. Immutable once
-/// built; any number of threads may read it.
+/// Objects under one kernel: the only place where a kernel is evaluated, always in blocks. Queries
+/// are objects too, of another space with the same kernel and the same kind of store. Immutable
+/// once built; any number of threads may read it.
 class Space {
 public:
     virtual ~Space() = default;
@@ -64,8 +64,8 @@ public:
     [[nodiscard]] virtual std::unique_ptr<QueryBatch> batch(std::size_t begin,
                                                             std::size_t end) const = 0;
 
-    /// out[i * objects.size + j] = K(query i, selected object j), for a batch of a space with the same
-    /// kernel. Throws ValueFault when a value is not finite.
+    /// out[i * objects.size + j] = K(query i, selected object j), for a batch of a space with the
+    /// same kernel. Throws ValueFault when a value is not finite.
     void values(const QueryBatch& queries, Selection objects, double* out) const;
 
     /// The same without the check and with rows `stride` apart: for spaces made of spaces.

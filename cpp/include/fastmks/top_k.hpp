@@ -18,8 +18,8 @@ struct Hit {
     return a.value > b.value || (a.value == b.value && a.position < b.position);
 }
 
-/// The k best of the hits offered so far. Keeps up to 2k and throws the worse half away when they are
-/// full, so an offer costs O(1) on average whatever k is.
+/// The k best of the hits offered so far. Keeps up to 2k and throws the worse half away when they
+/// are full, so an offer costs O(1) on average whatever k is.
 class TopK {
 public:
     explicit TopK(std::size_t k) : k_(k) { hits_.reserve(2 * k); }

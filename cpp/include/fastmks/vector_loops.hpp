@@ -32,8 +32,9 @@ struct DenseQueries {
     std::size_t n_columns;
 };
 
-/// Differences are taken as (x * before - y * before) * after. Both are powers of two, and both are 1
-/// unless a kernel's bandwidth is so large or so small that squares would leave the float64 range.
+/// Differences are taken as (x * before - y * before) * after. Both are powers of two, and both are
+/// 1 unless a kernel's bandwidth is so large or so small that squares would leave the float64
+/// range.
 struct DifferenceScale {
     double before = 1.0;
     double after = 1.0;

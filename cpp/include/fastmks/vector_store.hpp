@@ -29,9 +29,9 @@ struct VectorEntries {
 [[nodiscard]] double scaled_product(const VectorEntries& x, int x_shift, const VectorEntries& y,
                                     int y_shift);
 
-/// Vectors of one length, seen through the two sums every vector kernel is made of. Both sums follow
-/// the canonical order (vector_loops.hpp), so dense and sparse stores of the same numbers, in
-/// float32 or float64, give the same bits.
+/// Vectors of one length, seen through the two sums every vector kernel is made of. Both sums
+/// follow the canonical order (vector_loops.hpp), so dense and sparse stores of the same numbers,
+/// in float32 or float64, give the same bits.
 class VectorStore {
 public:
     virtual ~VectorStore() = default;
@@ -46,8 +46,8 @@ public:
                                                                  std::size_t end) const = 0;
 
     /// out[i * stride + j] = <query i, row of selected object j>.
-    virtual void products(const VectorQueries& queries, Selection objects,
-                          const VectorLoops& loops, double* out, std::size_t stride) const = 0;
+    virtual void products(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
+                          double* out, std::size_t stride) const = 0;
     /// out[i * stride + j] = |query i - row of selected object j|^2, from the differences.
     virtual void squared_distances(const VectorQueries& queries, Selection objects,
                                    DifferenceScale scale, const VectorLoops& loops, double* out,

@@ -1,0 +1,119 @@
+"""Long searches: Ctrl-C, progress bars, fork, threads without the GIL."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from fastmks import Index
+
+
+def run_python(code, **kwargs):
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        **kwargs,
+    )
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    "search", ["search(X[:20_000], k=5)", "search_self(k=5)", "search_above(X, 1e9)"]
+)
+def test_ctrl_c_stops_within_half_a_second_and_leaves_the_index_usable(search, threads):
+    result = run_python(
+        f"""
+        import os, signal, threading, time
+        import numpy as np
+        import fastmks
+        X = np.random.default_rng(0).normal(size=(200_000, 64))
+        index = fastmks.Index(X, threads={threads})
+        def interrupt():
+            global pressed
+            time.sleep(0.3)
+            pressed = time.perf_counter()
+            os.kill(os.getpid(), signal.SIGINT)
+        threading.Thread(target=interrupt).start()
+        try:
+            index.{search}
+        except KeyboardInterrupt:
+            print("stopped after", time.perf_counter() - pressed)
+        assert index.search(X[7], k=1).indices[0, 0] >= 0
+        print("usable")
+        """
+    )
+    assert "usable" in result.stdout, result.stderr
+    assert float(result.stdout.split()[2]) < 0.5
+
+
+def test_the_gil_is_free_while_searching():
+    index = Index(np.random.default_rng(0).normal(size=(50_000, 64)))
+    ticks = []
+    stop = threading.Event()
+
+    def tick():
+        while not stop.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    other = threading.Thread(target=tick)
+    other.start()
+    started = time.perf_counter()
+    index.search(np.random.default_rng(1).normal(size=(300, 64)), k=5, threads=1)
+    ended = time.perf_counter()
+    stop.set()
+    other.join()
+    during = [t for t in ticks if started < t < ended]
+    assert len(during) >= 3
+
+
+def test_progress_bar(capsys):
+    index = Index(np.random.default_rng(0).normal(size=(20_000, 64)))
+    queries = np.random.default_rng(1).normal(size=(200, 64))
+    shown = index.search(queries, k=3, progress=True)
+    assert "100%" in capsys.readouterr().err
+    hidden = index.search(queries, k=3)
+    assert capsys.readouterr().err == ""
+    np.testing.assert_array_equal(shown.values, hidden.values)
+
+
+def test_search_works_in_a_child_after_the_parent_has_searched():
+    result = run_python(
+        """
+        import os, warnings
+        import numpy as np
+        import fastmks
+        warnings.simplefilter("ignore")
+        X = np.random.default_rng(0).normal(size=(20_000, 16))
+        index = fastmks.Index(X, threads=4)
+        expected = index.search(X[:100], k=3)
+        child = os.fork()
+        if child == 0:
+            same = (index.search(X[:100], k=3).values == expected.values).all()
+            os._exit(0 if same else 1)
+        print("child said", os.waitpid(child, 0)[1])
+        """
+    )
+    assert result.stdout == "child said 0\n", result.stderr
+
+
+def test_signals_reach_their_handlers_during_a_search():
+    seen = []
+    before = signal.signal(signal.SIGALRM, lambda *_: seen.append(time.perf_counter()))
+    try:
+        index = Index(np.random.default_rng(0).normal(size=(100_000, 64)), threads=2)
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        index.search(np.random.default_rng(1).normal(size=(2_000, 64)), k=5)
+        ended = time.perf_counter()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert seen
+    assert seen[0] < ended

@@ -1,0 +1,93 @@
+"""The package as a whole: import cost, public names, examples in docstrings, guards in tools/."""
+
+import doctest
+import importlib
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fastmks
+
+ROOT = Path(__file__).parent.parent
+MODULES = [
+    name
+    for _, name, _ in pkgutil.walk_packages(fastmks.__path__, "fastmks.")
+    if not name.endswith("._core")
+]
+
+
+def seconds_to_import(statement):
+    code = f"import time; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)"
+    runs = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        for _ in range(5)
+    ]
+    return min(float(run.stdout) for run in runs)
+
+
+def test_import_costs_at_most_150_ms_more_than_numpy():
+    assert seconds_to_import("import numpy, fastmks") < seconds_to_import("import numpy") + 0.15
+
+
+def test_import_brings_nothing_heavy():
+    code = (
+        "import sys, fastmks; "
+        "print({m.split('.')[0] for m in sys.modules} "
+        "& {'scipy', 'sklearn', 'dask', 'matplotlib', 'pandas', 'tqdm', 'torch'})"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize("name", ["fastmks", *MODULES])
+def test_examples_in_docstrings(name):
+    module = importlib.import_module(name)
+    result = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    assert result.failed == 0
+
+
+def public_objects():
+    for module in (fastmks, fastmks.kernels):
+        for name in module.__all__:
+            if name.islower() or name.isupper():
+                continue
+            cls = getattr(module, name)
+            yield f"{module.__name__}.{name}", cls
+            for attribute, value in vars(cls).items():
+                if callable(value) and not attribute.startswith("_"):
+                    yield f"{module.__name__}.{name}.{attribute}", value
+
+
+@pytest.mark.parametrize(
+    ("name", "thing"), list(public_objects()), ids=lambda x: x if isinstance(x, str) else ""
+)
+def test_every_public_name_has_a_docstring_with_an_example(name, thing):
+    assert thing.__doc__, name
+    if not (isinstance(thing, type) and issubclass(thing, Exception)):
+        assert ">>>" in thing.__doc__, name
+
+
+def test_public_names_are_sorted_and_exist():
+    for module in (fastmks, fastmks.kernels):
+        assert set(module.__all__) <= set(dir(module))
+
+
+def test_no_layer_imports_upwards():
+    subprocess.run([sys.executable, ROOT / "tools" / "check_layers.py"], check=True)
+
+
+def test_the_layer_guard_sees_an_upward_import(tmp_path):
+    package = tmp_path / "fastmks"
+    package.mkdir()
+    (package / "stores.py").write_text("def f():\n    from fastmks.index import Index\n")
+    run = subprocess.run(
+        [sys.executable, ROOT / "tools" / "check_layers.py", package],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 1
+    assert "stores (layer 2) imports index" in run.stdout
