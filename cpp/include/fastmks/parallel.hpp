@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <functional>
 
@@ -13,22 +12,17 @@ using Watch = std::function<void(std::size_t work_done)>;
 /// What a task sees of the computation it is part of.
 class Worker {
 public:
-    Worker(std::atomic<std::size_t>& work_done, const std::atomic<bool>& stop, const Watch* watch)
-        : work_done_(work_done), stop_(stop), watch_(watch) {}
+    virtual ~Worker() = default;
 
-    /// To be called every few milliseconds of work. Throws when the computation is to stop.
-    void advance(std::size_t work);
-
-private:
-    std::atomic<std::size_t>& work_done_;
-    const std::atomic<bool>& stop_;
-    const Watch* watch_;  // set on the calling thread alone
+    /// To be called every few milliseconds of work, at best more often at the start. Throws when
+    /// the computation is to stop.
+    virtual void advance(std::size_t work) = 0;
 };
 
 /// Runs task(i, worker) for each i < n_tasks on up to `threads` threads, the calling one included,
 /// and returns when all are done. The first exception of a task, or of `watch`, stops the others
-/// and is thrown here. Threads live only as long as the call, so nothing is left over for a fork to
-/// break.
+/// and is thrown here. The other threads start once the work has lasted longer than it takes to
+/// start them, and live only as long as the call: nothing is left over for a fork to break.
 void parallel_for(std::size_t n_tasks, std::size_t threads, const Watch& watch,
                   const std::function<void(std::size_t, Worker&)>& task);
 
