@@ -133,11 +133,11 @@ class TestArguments:
     def test_numpy_integers_are_fine(self):
         assert Index(ROWS).search(ROWS, np.int32(2), threads=np.int64(1)).values.shape == (3, 2)
 
-    @pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True])
+    @pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True, 1025])
     def test_threads(self, threads):
-        with pytest.raises(InvalidArgument, match="threads must be a whole number of at least 1"):
+        with pytest.raises(InvalidArgument, match="threads must be a whole number from 1 to 1024"):
             Index(ROWS).search(ROWS, threads=threads)
-        with pytest.raises(InvalidArgument, match="threads must be a whole number of at least 1"):
+        with pytest.raises(InvalidArgument, match="threads must be a whole number from 1 to 1024"):
             Index(ROWS, threads=threads)
 
     def test_algorithm(self):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
-from fastmks import InvalidArgument
+from fastmks import InvalidArgument, KernelValueError
 from fastmks import kernels as K
 from strategies import COMBINED, KERNELS, LEAVES
 
@@ -57,7 +57,7 @@ class TestParameters:
     @pytest.mark.parametrize(
         "cls", [K.Gaussian, K.Laplacian, K.Epanechnikov, K.Triangular, K.Spherical]
     )
-    @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf, "1", None, True, 1j])
+    @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf, "1", None, True, 1j, 10**400])
     def test_bandwidth(self, cls, bad):
         with pytest.raises(
             InvalidArgument, match="bandwidth must be a positive finite number; got"
@@ -235,6 +235,12 @@ class TestEvaluation:
     def test_one_object_each(self):
         with pytest.raises(InvalidArgument, match=r"one object each; for more, use kernel.matrix"):
             K.Linear()([[1.0], [2.0]], [1.0])
+
+    def test_errors_name_the_one_argument_there_is(self):
+        with pytest.raises(InvalidArgument, match="A must be two-dimensional"):
+            K.Linear().matrix([1.0, 2.0])
+        with pytest.raises(KernelValueError, match=r"A\[1\] and A\[1\] the value inf"):
+            K.Linear().matrix([[1.0], [1e300]])
 
     def test_columns_must_agree(self):
         with pytest.raises(InvalidArgument, match="A must have 3 columns.*got 2"):

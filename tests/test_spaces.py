@@ -145,11 +145,11 @@ class TestNormalized:
         np.testing.assert_array_equal(matrix, [[0.0, 0.0], [0.0, 1.0]])
 
     def test_negative_self_value_is_not_mercer(self):
-        with pytest.raises(NotMercerError, match=r"K\(x, x\) = -0\.76.* for B\[0\]"):
+        with pytest.raises(NotMercerError, match=r"K\(x, x\) = -0\.76.* for A\[0\]"):
             K.Normalized(K.Tanh(offset=-1.0)).matrix([[0.0], [1.0]])
 
     def test_self_value_lost_to_underflow_is_an_error(self):
-        with pytest.raises(KernelValueError, match=r"K\(x, x\) = 1.*e-300 for B\[0\]"):
+        with pytest.raises(KernelValueError, match=r"K\(x, x\) = 1.*e-300 for A\[0\]"):
             K.Normalized(K.Linear()).matrix([[1e-150]])
 
     def test_values_above_one_survive_for_kernels_that_are_not_mercer(self):

@@ -144,6 +144,12 @@ class TestSparse:
         assert store.values.tolist() == [7.0, 300.0]
         assert matrix.indices.tolist() == [2, 2, 0]
 
+    def test_arrays_with_room_to_spare(self):
+        matrix = sp.csr_array(np.array(ROWS))
+        matrix.data = np.append(matrix.data, [np.nan, np.nan])
+        matrix.indices = np.append(matrix.indices, [-5, 99]).astype(np.int32)
+        assert kernels.Linear().matrix(matrix).tolist() == [[10.0, 18.0], [18.0, 61.0]]
+
     def test_explicit_zeros_change_nothing(self):
         matrix = sp.csr_array(np.array(ROWS))
         matrix.data[0] = 0.0
@@ -273,6 +279,7 @@ class TestOwnership:
     def test_nothing_is_kept_once_the_index_is_gone(self, kernel):
         for array in (np.ones((4, 3)), sp.csr_array(np.ones((4, 3)))):
             data = array.data if sp.issparse(array) else array
+            data = data if data.base is None else data.base  # the array that owns the memory
             before = sys.getrefcount(data)
             index = Index(array, kernel)
             hits = index.search(array, k=2)

@@ -16,7 +16,10 @@ def check_number(name: str, value: Any, *, positive: bool = False) -> float:
     rule = "a positive finite number" if positive else "a finite number"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InvalidArgument(f"{name} must be {rule}; got {value!r}.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
     if not math.isfinite(number) or (positive and number <= 0.0):
         raise InvalidArgument(f"{name} must be {rule}; got {value!r}.")
     return number
@@ -46,7 +49,7 @@ def check_k(k: Any, n_objects: int, what: str = "indexed objects") -> int:
 
 def check_threads(threads: Any) -> int:
     """Return a number of threads; None means default_threads()."""
-    return default_threads() if threads is None else check_count("threads", threads)
+    return default_threads() if threads is None else check_count("threads", threads, most=1024)
 
 
 def default_threads() -> int:

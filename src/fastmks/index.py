@@ -1,8 +1,6 @@
 """The one object users hold: objects, their ids, a kernel, and the engines that search them."""
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,7 @@ from fastmks.ids import make_ids
 from fastmks.kernels import Kernel, as_kernel
 from fastmks.progress import Progress
 from fastmks.scan import Scan, Search
-from fastmks.spaces import Space, faults_named
+from fastmks.spaces import Namer, Space, faults_named
 from fastmks.stores import make_store
 
 __all__ = ["Index"]
@@ -134,10 +132,11 @@ class Index:
         >>> index.search([5.0, 5.0], only=[0, 1]).indices
         array([[0]])
         """
+        started = time.perf_counter()
         search = self._prepare(self._space.queries(queries), only, algorithm, threads, progress)
-        among = self._scan.n_among(search)
         what = "indexed objects" if only is None else "objects that only= leaves"
-        return self._top_k(search, check_k(k, among, what), "queries[{}]".format)
+        checked_k = check_k(k, self._scan.n_among(search), what)
+        return self._top_k(search, checked_k, started, "queries[{}]".format)
 
     def search_self(
         self,
@@ -172,8 +171,10 @@ class Index:
                [0],
                [0]])
         """
+        started = time.perf_counter()
         search = self._prepare(self._space, None, algorithm, threads, progress, skip_self=True)
-        return self._top_k(search, check_k(k, len(self) - 1, "other objects"), self._name)
+        checked_k = check_k(k, len(self) - 1, "other objects")
+        return self._top_k(search, checked_k, started, self._name)
 
     def search_above(
         self,
@@ -207,16 +208,29 @@ class Index:
         >>> indices
         array([2, 1])
         """
+        started = time.perf_counter()
         search = self._prepare(self._space.queries(queries), only, algorithm, threads, progress)
         thresholds = _check_threshold(threshold, len(search.queries))
-        with self._timed(search, "queries[{}]".format) as stats:
+        with faults_named(self.kernel, "queries[{}]".format, self._name):
             offsets, values, indices = self._scan.above(search, thresholds)
-        return HitsAbove(offsets, values, indices, self._ids.array[indices], stats())
+        stats = self._stats(search, started)
+        return HitsAbove(offsets, values, indices, self._ids.array[indices], stats)
 
-    def _top_k(self, search: Search, k: int, name_query: Any) -> Hits:
-        with self._timed(search, name_query) as stats:
+    def _top_k(self, search: Search, k: int, started: float, name_query: Namer) -> Hits:
+        with faults_named(self.kernel, name_query, self._name):
             values, indices = self._scan.top_k(search, k)
-        return Hits(values, indices, self._ids.array[indices], stats())
+        return Hits(values, indices, self._ids.array[indices], self._stats(search, started))
+
+    def _stats(self, search: Search, started: float) -> Stats:
+        return Stats(
+            algorithm=self._scan.name,
+            kernel_evaluations=self._scan.evaluations(search),
+            self_evaluations=0 if search.skip_self else search.queries.n_self_evaluations,
+            n_queries=len(search.queries),
+            n_objects=self._scan.n_among(search),
+            threads=search.threads,
+            seconds=time.perf_counter() - started,
+        )
 
     def _prepare(
         self,
@@ -253,20 +267,6 @@ class Index:
 
     def _name(self, position: int) -> str:
         return f"object {self._ids.array[position].item()!r}"
-
-    @contextmanager
-    def _timed(self, search: Search, name_query: Any) -> Iterator[Any]:
-        started = time.perf_counter()
-        with faults_named(self.kernel, name_query, self._name):
-            yield lambda: Stats(
-                algorithm=self._scan.name,
-                kernel_evaluations=self._scan.evaluations(search),
-                self_evaluations=len(search.queries) * search.queries.n_normalizations,
-                n_queries=len(search.queries),
-                n_objects=self._scan.n_among(search),
-                threads=search.threads,
-                seconds=time.perf_counter() - started,
-            )
 
 
 def _check_algorithm(algorithm: Any) -> str:

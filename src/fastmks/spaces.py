@@ -15,7 +15,15 @@ from fastmks.kernels.names import name_of
 from fastmks.kernels.vectors import VectorKernel
 from fastmks.stores import Store, make_queries, make_store
 
-__all__ = ["Rounding", "Space", "chosen_isa", "evaluate_matrix", "evaluate_pair", "faults_named"]
+__all__ = [
+    "Namer",
+    "Rounding",
+    "Space",
+    "chosen_isa",
+    "evaluate_matrix",
+    "evaluate_pair",
+    "faults_named",
+]
 
 Namer = Callable[[int], str]
 
@@ -54,9 +62,9 @@ class Space:
         return self.core.isa
 
     @property
-    def n_normalizations(self) -> int:
-        """Evaluations of some K(x, x) that preparing one object costs."""
-        return _count_normalizations(self.kernel)
+    def n_self_evaluations(self) -> int:
+        """Evaluations of some K(x, x) that preparing the objects cost."""
+        return len(self) * _count_normalizations(self.kernel)
 
     def self_values(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return K(x, x) of every object."""
@@ -135,14 +143,18 @@ def faults_named(kernel: Kernel, name_query: Namer, name_object: Namer) -> Itera
 
 
 def evaluate_matrix(
-    kernel: Kernel, A: Any, B: Any, *, threads: int | None = None
+    kernel: Kernel, A: Any, B: Any = None, *, threads: int | None = None
 ) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return K(a, b) for every a in A and b in B."""
+    """Return K(a, b) for every a in A and b in B, or in A where B is None."""
     n_threads = check_threads(threads)
-    objects = Space(make_store(B, name="B"), kernel, name="B[{}]".format)
-    rows = Space(make_queries(A, objects.store, name="A"), kernel, name="A[{}]".format)
-    with faults_named(kernel, "A[{}]".format, "B[{}]".format):
-        return _core.scan_matrix(objects.core, rows.core, n_threads)
+    name_row, name_column = "A[{}]".format, ("A[{}]" if B is None else "B[{}]").format
+    if B is None:
+        rows = columns = Space(make_store(A, name="A"), kernel, name=name_row)
+    else:
+        columns = Space(make_store(B, name="B"), kernel, name=name_column)
+        rows = Space(make_queries(A, columns.store, name="A"), kernel, name=name_row)
+    with faults_named(kernel, name_row, name_column):
+        return _core.scan_matrix(columns.core, rows.core, n_threads)
 
 
 def evaluate_pair(kernel: Kernel, x: Any, y: Any) -> float:

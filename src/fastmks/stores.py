@@ -204,7 +204,8 @@ def _sparse(objects: Any, name: str) -> SparseStore:
         matrix = matrix.astype(wide, copy=True)
         matrix.sum_duplicates()
         dtype = wide
-    values = np.require(matrix.data, dtype=dtype, requirements=["C", "A"])
+    n_entries = int(matrix.indptr[-1])  # the arrays may have room to spare behind them
+    values = np.require(matrix.data[:n_entries], dtype=dtype, requirements=["C", "A"])
     at = _core.first_not_finite(_read_only(values))
     if at >= 0:
         row = int(np.searchsorted(matrix.indptr, at, side="right")) - 1
@@ -215,7 +216,7 @@ def _sparse(objects: Any, name: str) -> SparseStore:
     try:
         return SparseStore(
             np.require(matrix.indptr, dtype=np.int64, requirements=["C", "A"]),
-            np.require(matrix.indices, dtype=np.int32, requirements=["C", "A"]),
+            np.require(matrix.indices[:n_entries], dtype=np.int32, requirements=["C", "A"]),
             values,
             int(matrix.shape[1]),
         )

@@ -82,7 +82,7 @@ class Kernel(ABC):
         """
         from fastmks.spaces import evaluate_matrix
 
-        return evaluate_matrix(self, A, A if B is None else B, threads=threads)
+        return evaluate_matrix(self, A, B, threads=threads)
 
     def __add__(self, other: object) -> "Kernel":
         if not isinstance(other, Kernel):
