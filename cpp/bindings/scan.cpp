@@ -41,6 +41,15 @@ Selection selection(const Space& objects, const std::optional<Positions>& among)
     return Selection::list(data, among->size());
 }
 
+ScanProblem scan_problem(const Space& objects, const Space& queries,
+                         const std::optional<Positions>& among, bool skip_self = false) {
+    if (!objects.accepts(queries)) {
+        throw std::invalid_argument(
+            "queries must have the objects' kernel, columns and kind of store");
+    }
+    return {objects, queries, selection(objects, among), skip_self};
+}
+
 // Lets Ctrl-C through, and tells `progress` how much is done, a few times a second. Called by the
 // core on the thread that called us, which holds no GIL meanwhile.
 Watch python_watch(const nb::object& progress) {
@@ -60,7 +69,7 @@ std::tuple<Result<double>, Result<std::int64_t>> top_k(const Space& objects, con
                                                        bool skip_self, std::size_t k,
                                                        std::size_t threads,
                                                        const nb::object& progress) {
-    const ScanProblem problem{objects, queries, selection(objects, among), skip_self};
+    const ScanProblem problem = scan_problem(objects, queries, among, skip_self);
     if (k == 0 || k + (skip_self ? 1 : 0) > problem.among.size) {
         throw std::invalid_argument("k must be between 1 and the objects searched");
     }
@@ -78,7 +87,7 @@ std::tuple<Result<double>, Result<std::int64_t>> top_k(const Space& objects, con
 std::tuple<Result<std::int64_t>, Result<double>, Result<std::int64_t>> above(
     const Space& objects, const Space& queries, const std::optional<Positions>& among,
     const Thresholds& thresholds, std::size_t threads, const nb::object& progress) {
-    const ScanProblem problem{objects, queries, selection(objects, among)};
+    const ScanProblem problem = scan_problem(objects, queries, among);
     const std::size_t n = queries.size();
     if (thresholds.size() != n) throw std::invalid_argument("one threshold per query");
     auto offsets = std::make_unique<std::int64_t[]>(n + 1);
@@ -107,7 +116,7 @@ std::tuple<Result<std::int64_t>, Result<double>, Result<std::int64_t>> above(
 }
 
 Result<double> matrix(const Space& objects, const Space& queries, std::size_t threads) {
-    const ScanProblem problem{objects, queries, selection(objects, std::nullopt)};
+    const ScanProblem problem = scan_problem(objects, queries, std::nullopt);
     auto values = std::make_unique<double[]>(queries.size() * objects.size());
     const nb::object no_progress = nb::none();
     const Watch watch = python_watch(no_progress);

@@ -43,13 +43,15 @@ std::shared_ptr<VectorStore> sparse_store(const Array<std::int64_t, 1>& offsets,
                                             offsets.size() - 1, n_columns, values.size());
 }
 
+// No conversions: a converted copy would not be what keep_alive keeps alive.
 template <class T>
 void register_for(nb::module_& m) {
-    m.def("first_not_finite", &first_not_finite<T>, "values"_a,
+    m.def("first_not_finite", &first_not_finite<T>, "values"_a.noconvert(),
           "Position of the first NaN or infinity, or -1.");
-    m.def("dense_store", &dense_store<T>, "rows"_a, nb::keep_alive<0, 1>());
-    m.def("sparse_store", &sparse_store<T>, "offsets"_a, "columns"_a, "values"_a, "n_columns"_a,
-          nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
+    m.def("dense_store", &dense_store<T>, "rows"_a.noconvert(), nb::keep_alive<0, 1>());
+    m.def("sparse_store", &sparse_store<T>, "offsets"_a.noconvert(), "columns"_a.noconvert(),
+          "values"_a.noconvert(), "n_columns"_a, nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(),
+          nb::keep_alive<0, 3>());
 }
 
 }  // namespace

@@ -28,6 +28,13 @@ public:
     std::size_t size() const noexcept override { return parts_.front()->size(); }
     Isa isa() const noexcept override { return parts_.front()->isa(); }
 
+    bool accepts(const Space& queries) const noexcept override {
+        if (typeid(queries) != typeid(*this)) return false;
+        const auto& others = static_cast<const CombinedSpace&>(queries).parts_;
+        return std::equal(parts_.begin(), parts_.end(), others.begin(), others.end(),
+                          [](const auto& a, const auto& b) { return a->accepts(*b); });
+    }
+
     std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override {
         auto batch = std::make_unique<CombinedBatch>(begin, end);
         for (const auto& part : parts_) batch->parts.push_back(part->batch(begin, end));
@@ -136,6 +143,10 @@ public:
     double self_value(std::size_t position) const override {
         return space_->self_value(position) * factor_;
     }
+    bool accepts(const Space& queries) const noexcept override {
+        const auto* other = dynamic_cast<const ScaledSpace*>(&queries);
+        return other && other->factor_ == factor_ && space_->accepts(*other->space_);
+    }
     std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override {
         return space_->batch(begin, end);
     }
@@ -177,6 +188,10 @@ public:
     double largest_self_value() const noexcept override { return 1.0; }
     double self_value(std::size_t position) const override {
         return normalizer_.is_zero(position) ? 0.0 : 1.0;
+    }
+    bool accepts(const Space& queries) const noexcept override {
+        const auto* other = dynamic_cast<const NormalizedSpace*>(&queries);
+        return other && space_->accepts(*other->space_);
     }
     std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override {
         auto batch = std::make_unique<CombinedBatch>(begin, end);

@@ -64,6 +64,13 @@ bool VectorSpace::is_distance_form() const noexcept {
     return kernel_.form >= VectorForm::gaussian;
 }
 
+bool VectorSpace::accepts(const Space& queries) const noexcept {
+    const auto* other = dynamic_cast<const VectorSpace*>(&queries);
+    return other && other->kernel_ == kernel_ &&
+           other->store_->is_sparse() == store_->is_sparse() &&
+           other->store_->n_columns() == store_->n_columns();
+}
+
 std::unique_ptr<QueryBatch> VectorSpace::batch(std::size_t begin, std::size_t end) const {
     return std::make_unique<VectorBatch>(*this, store_->queries(begin, end), begin, end);
 }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <typeinfo>
 #include <vector>
 
 #include "fastmks/isa.hpp"
@@ -59,6 +60,11 @@ public:
     [[nodiscard]] virtual double largest_self_value() const noexcept = 0;
     /// K(x, x) for the object at a position.
     [[nodiscard]] virtual double self_value(std::size_t position) const = 0;
+
+    /// Whether batches of `queries` may be evaluated here: same kernel, same kind of store.
+    [[nodiscard]] virtual bool accepts(const Space& queries) const noexcept {
+        return typeid(queries) == typeid(*this);
+    }
 
     /// Objects [begin, end) of this space as queries.
     [[nodiscard]] virtual std::unique_ptr<QueryBatch> batch(std::size_t begin,

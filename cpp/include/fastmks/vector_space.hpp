@@ -32,6 +32,8 @@ struct VectorKernel {
     double scale = 1.0;
     double offset = 0.0;
     double bandwidth = 1.0;
+
+    bool operator==(const VectorKernel&) const = default;
 };
 
 /// Vectors under one of the forms above.
@@ -43,6 +45,7 @@ public:
     Rounding rounding() const noexcept override;
     double largest_self_value() const noexcept override;
     double self_value(std::size_t position) const override;
+    bool accepts(const Space& queries) const noexcept override;
     std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override;
     void evaluate(const QueryBatch& queries, Selection objects, double* out,
                   std::size_t stride) const override;

@@ -38,6 +38,7 @@ public:
 
     [[nodiscard]] virtual std::size_t size() const noexcept = 0;
     [[nodiscard]] virtual std::size_t n_columns() const noexcept = 0;
+    [[nodiscard]] virtual bool is_sparse() const noexcept = 0;
     /// At most this many products add up in one partial sum of one object.
     [[nodiscard]] virtual std::size_t longest_sum() const noexcept = 0;
 
@@ -67,6 +68,7 @@ public:
 
     std::size_t size() const noexcept override { return n_rows_; }
     std::size_t n_columns() const noexcept override { return n_columns_; }
+    bool is_sparse() const noexcept override { return false; }
     std::size_t longest_sum() const noexcept override;
     std::unique_ptr<VectorQueries> queries(std::size_t begin, std::size_t end) const override;
     void products(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
@@ -95,6 +97,7 @@ public:
 
     std::size_t size() const noexcept override { return n_rows_; }
     std::size_t n_columns() const noexcept override { return n_columns_; }
+    bool is_sparse() const noexcept override { return true; }
     std::size_t longest_sum() const noexcept override;
     std::unique_ptr<VectorQueries> queries(std::size_t begin, std::size_t end) const override;
     void products(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
