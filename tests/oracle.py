@@ -32,7 +32,7 @@ def dot(x, y):
 def squared_distance(x, y, bandwidth):
     """Return |x - y|^2 and the bandwidth, both moved near 1 where the bandwidth is extreme."""
     exponent = math.frexp(bandwidth)[1] - 1
-    shift = -exponent if abs(exponent) > 200 else 0
+    shift = min(-exponent, 1023) if abs(exponent) > 200 else 0
     before, after = math.ldexp(1.0, min(shift, 0)), math.ldexp(1.0, max(shift, 0))
     terms = (_square((a * before - b * before) * after) for a, b in zip(x, y, strict=True))
     return lane_sum(terms), math.ldexp(bandwidth, shift)

@@ -122,6 +122,20 @@ class TestExtremeScales:
         assert cls(bandwidth=1e-300)([1.0], [2.0]) == 0.0
         assert cls(bandwidth=1e308)([1.7e308], [-1.7e308]) < 0.2
 
+    @pytest.mark.parametrize("bandwidth", [5e-324, 2.0**-1024, 2.0**-1022, 1e-310])
+    @pytest.mark.parametrize(
+        "cls", [K.Gaussian, K.Laplacian, K.Epanechnikov, K.Triangular, K.Spherical]
+    )
+    def test_subnormal_bandwidths(self, cls, bandwidth):
+        kernel = cls(bandwidth=bandwidth)
+        points = [[0.0], [5e-324], [1.0]]
+        rows = [[oracle.canonical(kernel, x, y) for y in points] for x in points]
+        assert kernel.matrix(points).tolist() == rows
+        assert rows[0][0] == 1.0
+        assert rows[0][2] == 0.0
+        exact = float(oracle.exact(kernel, points[0], points[1]))
+        assert rows[0][1] == pytest.approx(exact, rel=1e-14)
+
     def test_overflow_names_the_objects(self):
         with pytest.raises(KernelValueError, match=r"gives A\[1\] and B\[0\] the value inf"):
             K.Linear().matrix([[1.0], [1e300]], [[1e300], [1.0]])

@@ -63,10 +63,16 @@ std::unique_ptr<VectorQueries> DenseStore<T>::queries(std::size_t begin, std::si
 }
 
 template <class T>
-void DenseStore<T>::products(const VectorQueries& queries, Selection objects,
-                             const VectorLoops& loops, double* out, std::size_t stride) const {
+std::vector<const T*> DenseStore<T>::rows_of(Selection objects) const {
     std::vector<const T*> rows(objects.size);
     for (std::size_t j = 0; j < objects.size; ++j) rows[j] = row(objects[j]);
+    return rows;
+}
+
+template <class T>
+void DenseStore<T>::products(const VectorQueries& queries, Selection objects,
+                             const VectorLoops& loops, double* out, std::size_t stride) const {
+    const std::vector<const T*> rows = rows_of(objects);
     const DenseBlock<T> block{rows.data(), rows.size(), n_columns_};
     const DenseQueries view = static_cast<const PackedQueries&>(queries).view();
     if constexpr (std::is_same_v<T, float>) {
@@ -80,8 +86,7 @@ template <class T>
 void DenseStore<T>::squared_distances(const VectorQueries& queries, Selection objects,
                                       DifferenceScale scale, const VectorLoops& loops, double* out,
                                       std::size_t stride) const {
-    std::vector<const T*> rows(objects.size);
-    for (std::size_t j = 0; j < objects.size; ++j) rows[j] = row(objects[j]);
+    const std::vector<const T*> rows = rows_of(objects);
     const DenseBlock<T> block{rows.data(), rows.size(), n_columns_};
     const DenseQueries view = static_cast<const PackedQueries&>(queries).view();
     if constexpr (std::is_same_v<T, float>) {

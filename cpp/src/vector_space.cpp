@@ -18,7 +18,7 @@ struct VectorBatch final : QueryBatch {
 // far from both ends of the float64 range.
 constexpr int largest_exponent = 400;
 
-// Bandwidths outside this range are moved into [1, 2), and the differences with them.
+// Bandwidths outside this range are moved near 1, and the differences with them.
 constexpr int largest_bandwidth_exponent = 200;
 
 int shift_of(const VectorEntries& row) {
@@ -40,9 +40,9 @@ VectorSpace::VectorSpace(std::shared_ptr<const VectorStore> store, VectorKernel 
     const int exponent = std::ilogb(kernel.bandwidth);
     if (is_distance_form() && std::abs(exponent) > largest_bandwidth_exponent) {
         // Shrink before subtracting, grow after: neither can overflow where the result does not.
-        (exponent > 0 ? difference_scale_.before : difference_scale_.after) =
-            std::ldexp(1.0, -exponent);
-        scaled_bandwidth_ = std::ldexp(kernel.bandwidth, -exponent);
+        const int shift = std::min(-exponent, 1023);  // 2^1024 would be infinite
+        (shift < 0 ? difference_scale_.before : difference_scale_.after) = std::ldexp(1.0, shift);
+        scaled_bandwidth_ = std::ldexp(kernel.bandwidth, shift);
     }
     if (kernel.form != VectorForm::cosine) return;
     norms_.emplace(Norms{Normalizer(size()), std::vector<int>(size()), {}});
@@ -92,6 +92,7 @@ void VectorSpace::evaluate(const QueryBatch& queries, Selection objects, double*
 
 void VectorSpace::map(double* values, std::size_t n) const {
     const double bandwidth = scaled_bandwidth_;
+    // Comparisons are written so that NaN stays NaN: Space::values must see it.
     switch (kernel_.form) {
         case VectorForm::linear:
         case VectorForm::cosine:
@@ -119,17 +120,18 @@ void VectorSpace::map(double* values, std::size_t n) const {
             return;
         case VectorForm::epanechnikov:
             loops_.affine(values, n, -1.0 / (bandwidth * bandwidth), 1.0);
-            for (std::size_t i = 0; i < n; ++i) values[i] = std::max(0.0, values[i]);
+            for (std::size_t i = 0; i < n; ++i) values[i] = values[i] < 0.0 ? 0.0 : values[i];
             return;
         case VectorForm::triangular:
             loops_.square_root(values, n);
             loops_.affine(values, n, -1.0 / bandwidth, 1.0);
-            for (std::size_t i = 0; i < n; ++i) values[i] = std::max(0.0, values[i]);
+            for (std::size_t i = 0; i < n; ++i) values[i] = values[i] < 0.0 ? 0.0 : values[i];
             return;
         case VectorForm::spherical:
             loops_.square_root(values, n);
             for (std::size_t i = 0; i < n; ++i) {
-                const double h = std::min(1.0, values[i] / bandwidth);
+                const double ratio = values[i] / bandwidth;
+                const double h = ratio > 1.0 ? 1.0 : ratio;
                 const double rest = 1.0 - h;
                 values[i] = (rest * rest) * (1.0 + 0.5 * h);
             }

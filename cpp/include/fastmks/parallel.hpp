@@ -6,7 +6,7 @@
 namespace fastmks {
 
 /// What a long computation tells its caller, and asks: called only on the calling thread, with the
-/// amount of work done so far. Throwing stops the computation.
+/// amount of work done so far. Throwing stops the computation. Never empty.
 using Watch = std::function<void(std::size_t work_done)>;
 
 /// What a task sees of the computation it is part of.

@@ -14,7 +14,7 @@ namespace fastmks {
 struct ScanProblem {
     const Space& objects;
     const Space& queries;
-    Selection among;         ///< the objects to search
+    Selection among;         ///< the objects to search, positions increasing
     bool skip_self = false;  ///< query i is object i, and not an answer to itself
 };
 

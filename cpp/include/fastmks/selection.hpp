@@ -5,7 +5,8 @@
 
 namespace fastmks {
 
-/// Which objects of a space: the positions begin, begin + 1, ..., or an explicit list.
+/// Which objects of a space: the positions begin, begin + 1, ..., or an explicit list. Searches
+/// need the list to increase: the tie rule relies on it.
 struct Selection {
     std::size_t begin = 0;
     std::size_t size = 0;

@@ -81,6 +81,7 @@ public:
 
 private:
     [[nodiscard]] const T* row(std::size_t i) const noexcept { return data_ + i * n_columns_; }
+    [[nodiscard]] std::vector<const T*> rows_of(Selection objects) const;
 
     const T* data_;
     std::size_t n_rows_;
