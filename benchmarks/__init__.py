@@ -1,0 +1,1 @@
+"""Programs that measure fastmks beside its peers. They are run by hand, never by the tests."""

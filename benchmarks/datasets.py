@@ -1,0 +1,193 @@
+"""The problems of the benchmarks: generated, shipped with scikit-learn, or from a folder."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Problem", "digits", "missing_files", "normal", "read_dense", "read_text", "zipf_text"]
+
+_N_QUERIES = 1000  # held out of sets that come without queries of their own
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Problem:
+    """Objects and queries as given, one per row: two arrays, or two CSR matrices."""
+
+    name: str
+    origin: str  # how to get the same rows again
+    objects: Any
+    queries: Any
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the rows are sparse."""
+        return not isinstance(self.objects, np.ndarray)
+
+    @property
+    def dtype(self) -> str:
+        """The type of the numbers as given."""
+        return str(self.objects.dtype)
+
+    @property
+    def n_objects(self) -> int:
+        """How many objects are searched."""
+        return int(self.objects.shape[0])
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries are asked."""
+        return int(self.queries.shape[0])
+
+    @property
+    def n_columns(self) -> int:
+        """The length of every vector."""
+        return int(self.objects.shape[1])
+
+    def cast(self, dtype: str) -> "Problem":
+        """The same rows for a contestant that stores `dtype`: rounded where they must be."""
+        objects = self.objects.astype(dtype, copy=False)
+        return replace(self, objects=objects, queries=self.queries.astype(dtype, copy=False))
+
+    def head(self, n_objects: int, n_queries: int) -> "Problem":
+        """A smaller problem for a quick run."""
+        objects, queries = self.objects[:n_objects], self.queries[:n_queries]
+        if (objects.shape[0], queries.shape[0]) == (self.n_objects, self.n_queries):
+            return self
+        part = f"the first {objects.shape[0]} objects and {queries.shape[0]} queries"
+        return replace(self, origin=f"{self.origin}; {part}", objects=objects, queries=queries)
+
+
+def normal(n_objects: int, n_columns: int, *, n_queries: int, seed: int = 0) -> Problem:
+    """Return independent standard normal entries, float64."""
+    random = np.random.default_rng(seed)
+    return Problem(
+        name=f"normal {n_objects} x {n_columns}",
+        origin=f"generated, seed {seed}",
+        objects=random.standard_normal((n_objects, n_columns)),
+        queries=random.standard_normal((n_queries, n_columns)),
+    )
+
+
+def digits() -> Problem:
+    """Return scikit-learn's digits as in the paper: 1347 objects, 450 queries, integers."""
+    from sklearn.datasets import load_digits
+
+    rows = load_digits().data
+    return Problem(
+        name="digits",
+        origin="ships with scikit-learn; the last 450 rows are queries",
+        objects=np.ascontiguousarray(rows[:1347]),
+        queries=np.ascontiguousarray(rows[1347:]),
+    )
+
+
+def zipf_text(n_objects: int, n_columns: int, *, n_queries: int, seed: int = 0) -> Problem:
+    """Return word counts of generated texts as tf-idf: word r is drawn as often as 1 / (r + 10)."""
+    from scipy.sparse import csr_matrix
+
+    random = np.random.default_rng(seed)
+    lengths = np.ceil(random.lognormal(4.5, 0.8, n_objects + n_queries)).astype(np.int64)
+    weights = 1.0 / (np.arange(n_columns) + 10.0)
+    words = random.choice(n_columns, size=int(lengths.sum()), p=weights / weights.sum())
+    texts = np.repeat(np.arange(len(lengths)), lengths)
+    counts = csr_matrix((np.ones(len(words)), (texts, words)), shape=(len(lengths), n_columns))
+    return _tf_idf(
+        f"zipf text {n_objects} x {n_columns}",
+        f"generated, seed {seed}",
+        counts[:n_objects],
+        counts[n_objects:],
+    )
+
+
+def read_dense(folder: Path) -> list[Problem]:
+    """Return those of the dense sets that lie in `folder`."""
+    return [read(folder / file) for file, read in _DENSE.items() if (folder / file).exists()]
+
+
+def read_text(folder: Path) -> list[Problem]:
+    """Return those of the text sets that lie in `folder`, as tf-idf."""
+    return [read(folder / file) for file, read in _TEXT.items() if (folder / file).exists()]
+
+
+def missing_files(folder: Path) -> list[str]:
+    """Return the files that `read_dense` and `read_text` look for and do not find."""
+    return [file for file in (*_DENSE, *_TEXT) if not (folder / file).exists()]
+
+
+def _mnist(file: Path) -> Problem:
+    with np.load(file) as arrays:
+        objects, queries = arrays["train"], arrays["test"][:_N_QUERIES]
+    return Problem(
+        name="MNIST",
+        origin=f"train, and the first {_N_QUERIES} of test; pixels 0 ... 255",
+        objects=objects.astype(np.float32),
+        queries=queries.astype(np.float32),
+    )
+
+
+def _glove(file: Path) -> Problem:
+    with np.load(file) as arrays:
+        rows = arrays["X"]
+    objects, queries = _held_out(len(rows))
+    return Problem(
+        name="GloVe 100",
+        origin=f"the first 50000 words, {_N_QUERIES} of them held out as queries (seed 0)",
+        objects=rows[objects],
+        queries=rows[queries],
+    )
+
+
+def _newsgroups(file: Path) -> Problem:
+    return _read_counts(file, "20 newsgroups")
+
+
+def _blogposts(file: Path) -> Problem:
+    return _read_counts(file, "blog posts")
+
+
+def _read_counts(file: Path, name: str) -> Problem:
+    from scipy.sparse import load_npz
+
+    stored: Any = load_npz(file)
+    counts = stored.tocsr().astype(np.float64)
+    objects, queries = _held_out(counts.shape[0])
+    origin = f"word counts, {_N_QUERIES} texts held out as queries (seed 0)"
+    return _tf_idf(name, origin, counts[objects], counts[queries])
+
+
+def _held_out(n_rows: int) -> tuple[Any, Any]:
+    """Return the rows that are objects and the rows that are queries, both increasing."""
+    mixed = np.random.default_rng(0).permutation(n_rows)
+    return np.sort(mixed[_N_QUERIES:]), np.sort(mixed[:_N_QUERIES])
+
+
+def _tf_idf(name: str, origin: str, objects: Any, queries: Any) -> Problem:
+    """Weigh counts by tf-idf and make rows unit vectors, so that linear is the cosine of texts."""
+    n_with_word = np.bincount(objects.indices, minlength=objects.shape[1])
+    weights = 1.0 + np.log((1.0 + objects.shape[0]) / (1.0 + n_with_word))
+
+    def weigh(counts: Any) -> Any:
+        rows = counts.copy()
+        rows.data = (1.0 + np.log(rows.data)) * weights[rows.indices]
+        squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+        lengths = np.sqrt(np.where(squares > 0.0, squares, 1.0))
+        rows.data /= np.repeat(lengths, np.diff(rows.indptr))
+        rows.sort_indices()
+        return rows
+
+    return Problem(
+        name=name,
+        origin=f"{origin}; tf-idf, unit rows",
+        objects=weigh(objects),
+        queries=weigh(queries),
+    )
+
+
+_DENSE: dict[str, Callable[[Path], Problem]] = {"mnist.npz": _mnist, "glove100_50k.npz": _glove}
+_TEXT: dict[str, Callable[[Path], Problem]] = {
+    "newsgroups20_counts.npz": _newsgroups,
+    "blogposts_counts.npz": _blogposts,
+}

@@ -1,0 +1,1 @@
+"""fastmks and other libraries side by side, each in the best form we know for it."""
