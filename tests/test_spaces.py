@@ -163,12 +163,33 @@ class TestNormalized:
             K.Normalized(K.Tanh(offset=-1.0)).matrix([[0.0], [1.0]])
 
     def test_self_value_lost_to_underflow_is_an_error(self):
-        with pytest.raises(KernelValueError, match=r"K\(x, x\) = 1.*e-300 for A\[0\]"):
+        with pytest.raises(KernelValueError, match=r"K\(x, x\) = 1.*e-300 for A\[0\], which"):
             K.Normalized(K.Linear()).matrix([[1e-150]])
+        for kernel in (
+            K.Linear(),
+            2.0 * K.Linear(),
+            K.Polynomial(degree=3),
+            K.Linear() + K.Polynomial(),
+            K.Linear() * K.Gaussian(),
+        ):
+            with pytest.raises(KernelValueError, match=r"K\(x, x\) = 0\.0 for A\[1\], which"):
+                K.Normalized(kernel).matrix([[0.0], [1e-200]])
+            assert K.Normalized(kernel).matrix([[0.0]]).tolist() == [[0.0]]
+
+    def test_zero_is_not_zero_where_the_kernel_has_an_offset(self):
+        matrix = K.Normalized(K.Polynomial(degree=2, offset=0.5)).matrix([[0.0], [1.0]])
+        np.testing.assert_array_equal(np.diag(matrix), [1.0, 1.0])
 
     def test_values_above_one_survive_for_kernels_that_are_not_mercer(self):
         kernel = K.Normalized(K.Polynomial(degree=1, offset=-1.0))
         assert kernel([2.0], [1.2]) > 1.2
+
+
+def test_stated_errors_are_never_nan():
+    """Factors so small that their product is 0, times an error that is infinite."""
+    tiny = (5e-324 * K.Tanh()) * (5e-324 * K.Triangular()) * K.Linear()
+    for kernel in (tiny, tiny + tiny, 2.0 * (tiny * tiny)):
+        assert space([[1.0]], kernel).rounding == (math.inf, math.inf)
 
 
 class TestInstructionSet:

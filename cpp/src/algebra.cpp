@@ -9,6 +9,14 @@ namespace {
 
 constexpr double unit = 0x1p-53;
 constexpr double smallest_normalizable = 1e-270;
+constexpr double smallest = 0x1p-1074;
+
+// The product of two bounds: 0 only where a bound is 0, so neither 0 * infinity nor underflow can
+// make it less than what it bounds.
+double bound_product(double a, double b) noexcept {
+    if (a == 0.0 || b == 0.0) return 0.0;
+    return std::max(a * b, smallest);
+}
 
 struct CombinedBatch final : QueryBatch {
     using QueryBatch::QueryBatch;
@@ -88,6 +96,10 @@ public:
         for (const auto& part : parts_) sum += part->largest_self_value();
         return sum;
     }
+    bool is_zero(std::size_t position) const override {
+        return std::all_of(parts_.begin(), parts_.end(),
+                           [&](const auto& part) { return part->is_zero(position); });
+    }
 
 private:
     void fold(double* values, const double* next, std::size_t n) const override {
@@ -105,23 +117,28 @@ public:
         for (std::size_t p = 1; p < parts_.size(); ++p) {
             const Rounding next = parts_[p]->rounding();
             const double next_largest = parts_[p]->largest_self_value();
-            product.absolute = times(product.absolute, next_largest * (1 + next.relative)) +
-                               times(next.absolute, largest * (1 + product.relative)) +
-                               times(product.absolute, next.absolute) + 0x1p-1074;
+            product.absolute =
+                bound_product(product.absolute, bound_product(next_largest, 1 + next.relative)) +
+                bound_product(next.absolute, bound_product(largest, 1 + product.relative)) +
+                bound_product(product.absolute, next.absolute) + smallest;
             product.relative = (1 + product.relative) * (1 + next.relative) * (1 + unit) - 1 + unit;
-            largest = times(largest, next_largest);
+            largest = bound_product(largest, next_largest);
         }
         return product;
     }
     double largest_self_value() const noexcept override {
         double product = 1.0;
-        for (const auto& part : parts_) product = times(product, part->largest_self_value());
+        for (const auto& part : parts_) {
+            product = bound_product(product, part->largest_self_value());
+        }
         return product;
+    }
+    bool is_zero(std::size_t position) const override {
+        return std::any_of(parts_.begin(), parts_.end(),
+                           [&](const auto& part) { return part->is_zero(position); });
     }
 
 private:
-    static double times(double a, double b) noexcept { return a == 0.0 || b == 0.0 ? 0.0 : a * b; }
-
     void fold(double* values, const double* next, std::size_t n) const override {
         for (std::size_t i = 0; i < n; ++i) values[i] *= next[i];
     }
@@ -135,11 +152,12 @@ public:
     Isa isa() const noexcept override { return space_->isa(); }
     Rounding rounding() const noexcept override {
         const Rounding rounding = space_->rounding();
-        return {rounding.relative + 2 * unit, rounding.absolute * factor_ + 0x1p-1074};
+        return {rounding.relative + 2 * unit, bound_product(rounding.absolute, factor_) + smallest};
     }
     double largest_self_value() const noexcept override {
-        return space_->largest_self_value() * factor_;
+        return bound_product(space_->largest_self_value(), factor_);
     }
+    bool is_zero(std::size_t position) const override { return space_->is_zero(position); }
     double self_value(std::size_t position) const override {
         return space_->self_value(position) * factor_;
     }
@@ -172,7 +190,10 @@ public:
         for (std::size_t i = 0; i < size(); ++i) {
             const double value = space_->self_value(i);
             if (!std::isfinite(value)) throw ValueFault(i, i, value);
-            if (value != 0.0 && !(value >= smallest_normalizable)) throw SelfValueFault(i, value);
+            // A zero self value may be underflow; only an object that is zero may be taken for
+            // zero.
+            const bool is_zero_object = value == 0.0 && space_->is_zero(i);
+            if (!is_zero_object && value < smallest_normalizable) throw SelfValueFault(i, value);
             normalizer_.set(i, value);
         }
     }
@@ -186,6 +207,7 @@ public:
         return {2 * share * (1 + 2 * share) + 4 * unit, 0.0};
     }
     double largest_self_value() const noexcept override { return 1.0; }
+    bool is_zero(std::size_t position) const override { return normalizer_.is_zero(position); }
     double self_value(std::size_t position) const override {
         return normalizer_.is_zero(position) ? 0.0 : 1.0;
     }

@@ -173,6 +173,13 @@ double VectorSpace::self_value(std::size_t position) const {
     return value;
 }
 
+bool VectorSpace::is_zero(std::size_t position) const {
+    const bool is_homogeneous = !is_distance_form() && kernel_.form != VectorForm::exponential &&
+                                (kernel_.form == VectorForm::linear ||
+                                 kernel_.form == VectorForm::cosine || kernel_.offset == 0.0);
+    return is_homogeneous && store_->entries(position).values.empty();
+}
+
 double VectorSpace::largest_self_value() const noexcept {
     const bool bounded = is_distance_form() || kernel_.form == VectorForm::cosine ||
                          kernel_.form == VectorForm::tanh;

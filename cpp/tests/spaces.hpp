@@ -22,6 +22,7 @@ public:
     Rounding rounding() const noexcept override { return {0.0, 0.0}; }
     double largest_self_value() const noexcept override { return infinity; }
     double self_value(std::size_t position) const override { return kernel_(position, position); }
+    bool is_zero(std::size_t position) const override { return self_value(position) == 0.0; }
     std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override {
         return std::make_unique<QueryBatch>(begin, end);
     }

@@ -137,8 +137,9 @@ def faults_named(kernel: Kernel, name_query: Namer, name_object: Namer) -> Itera
                 "has no negative K(x, x). Use the kernel without Normalized."
             ) from None
         raise KernelValueError(
-            f"{kernel!r} cannot be normalised: K(x, x) = {value} for {x} is so small that "
-            "underflow has eaten its digits. Rescale the vectors."
+            f"{kernel!r} cannot be normalised: K(x, x) = {value} for {x}, which is not a zero "
+            "object: underflow has eaten its digits. Rescale the vectors, or use Cosine() in place "
+            "of Normalized(Linear())."
         ) from None
 
 

@@ -19,10 +19,10 @@ using SpacePointer = std::shared_ptr<const Space>;
 /// factor * K, with 0 < factor < infinity.
 [[nodiscard]] SpacePointer make_scaled(SpacePointer space, double factor);
 
-/// K(x, y) / sqrt(K(x, x) * K(y, y)), 0 where K(x, x) or K(y, y) is 0. With `is_mercer` results are
-/// cut at +-1, which only rounding can exceed. Throws SelfValueFault for an object whose K(x, x) is
-/// negative, or positive but below 1e-270, where underflow may have eaten its digits; ValueFault
-/// when it is not finite.
+/// K(x, y) / sqrt(K(x, x) * K(y, y)), 0 where x or y is zero in the Hilbert space. With `is_mercer`
+/// results are cut at +-1, which only rounding can exceed. Throws SelfValueFault for an object
+/// whose K(x, x) is negative, or below 1e-270 although the object is not zero: underflow may have
+/// eaten its digits; ValueFault when it is not finite.
 [[nodiscard]] SpacePointer make_normalized(SpacePointer space, bool is_mercer);
 
 }  // namespace fastmks

@@ -30,7 +30,7 @@ struct ValueFault : std::exception {
     double value;
 };
 
-/// K(x, x) that no normalisation can use: negative, or so small that rounding swallowed it.
+/// K(x, x) that no normalisation can use: negative, or swallowed by rounding.
 struct SelfValueFault : std::exception {
     SelfValueFault(std::size_t object_, double value_) : object(object_), value(value_) {}
     const char* what() const noexcept override { return "self value cannot be normalised"; }
@@ -60,6 +60,10 @@ public:
     [[nodiscard]] virtual double largest_self_value() const noexcept = 0;
     /// K(x, x) for the object at a position.
     [[nodiscard]] virtual double self_value(std::size_t position) const = 0;
+
+    /// Whether the object is zero in the Hilbert space: K(x, y) = 0 for every y, not just in
+    /// rounding.
+    [[nodiscard]] virtual bool is_zero(std::size_t) const { return false; }
 
     /// Whether batches of `queries` may be evaluated here: same kernel, same kind of store.
     [[nodiscard]] virtual bool accepts(const Space& queries) const noexcept {

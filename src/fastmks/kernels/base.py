@@ -246,7 +246,7 @@ class Scaled(Kernel):
 class Normalized(Kernel):
     """K(x, y) / sqrt(K(x, x) K(y, y)): the cosine of the angle in the kernel's Hilbert space.
 
-    It is 0 where K(x, x) or K(y, y) is 0. An object whose K(x, x) is negative is a
+    It is 0 where x or y is a zero object. An object whose K(x, x) is negative is a
     `NotMercerError`; so small that underflow has eaten its digits, a `KernelValueError`.
 
     Examples
