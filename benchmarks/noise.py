@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Moment", "now", "others_share"]
+__all__ = ["Moment", "now", "others_share", "wait_for_quiet"]
 
 _STATISTICS = Path("/proc/stat")
 
@@ -29,6 +29,17 @@ def others_share(before: Moment, after: Moment) -> float | None:
         return None
     others = (after.everyone - before.everyone) - (after.mine - before.mine)
     return max(0.0, others) / ((after.clock - before.clock) * (os.cpu_count() or 1))
+
+
+def wait_for_quiet(most: float, *, seconds: float) -> None:
+    """Sleep until others take at most the share `most` of the machine, or for `seconds`."""
+    end = time.perf_counter() + seconds
+    before = now()
+    while time.perf_counter() < end:
+        time.sleep(2.0)
+        before, share = now(), others_share(before, now())
+        if share is None or share <= most:
+            return
 
 
 def _busy_seconds() -> float | None:

@@ -90,7 +90,7 @@ def today() -> str:
 
 
 def commit() -> str:
-    """Return the commit of this checkout, and whether files differ from it."""
+    """Return the commit of this checkout, and whether its sources differ from it."""
     head = _git("rev-parse", "--short=12", "HEAD")
     changes = _git("status", "--porcelain", "--", "src", "cpp", "CMakeLists.txt")
     return f"{head} with changes" if head and changes else head or "unknown"

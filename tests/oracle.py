@@ -81,13 +81,15 @@ def normalized(value, a, b, limit=1.0):
     if a == 0.0 or b == 0.0:
         return 0.0
     e_a, e_b = (math.frexp(a)[1] - 1) >> 1, (math.frexp(b)[1] - 1) >> 1
-    scaled = math.ldexp(math.ldexp(value, -e_a), -e_b)
+    scaled = (value * 2.0 ** max(-e_a, -e_b)) * 2.0 ** min(-e_a, -e_b)
     result = scaled / math.sqrt(math.ldexp(a, -2 * e_a) * math.ldexp(b, -2 * e_b))
-    return min(max(result, -limit), limit)
+    return min(max(result, -limit), limit) + 0.0
 
 
 def _moved(x):
     """Return x, moved near 1 by a power of two where its squares would leave the float64 range."""
+    if 2.0**-800 < dot(x, x) < 2.0**800:
+        return x
     largest = max(map(abs, x))
     exponent = math.frexp(largest)[1] - 1 if largest else 0
     return x if abs(exponent) <= 400 else [math.ldexp(a, -exponent) for a in x]

@@ -4,6 +4,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fastmks import Hits, HitsAbove, Index, InvalidArgument, KernelValueError
@@ -17,6 +18,25 @@ class TestIds:
         hits = Index(ROWS).search([1.0, 2.0], k=3)
         np.testing.assert_array_equal(hits.ids, hits.indices)
         assert hits.ids.dtype == np.int64
+
+    @pytest.mark.parametrize(
+        "ids",
+        [
+            pd.Index(["x", "y", "z"]),
+            np.array(["x", "y", "z"], dtype=object),
+            np.array(["x", "y", "z"]),
+            ("x", "y", "z"),
+            iter("xyz"),
+        ],
+    )
+    def test_strings_in_whatever_holds_them(self, ids):
+        assert Index(ROWS, ids=ids).ids.tolist() == ["x", "y", "z"]
+
+    @pytest.mark.parametrize(
+        "ids", [range(5, 8), np.arange(5, 8, dtype=np.uint8), pd.Index([5, 6, 7])]
+    )
+    def test_integers_in_whatever_holds_them(self, ids):
+        assert Index(ROWS, ids=ids).ids.tolist() == [5, 6, 7]
 
     def test_integers(self):
         index = Index(ROWS, ids=[-5, 2**62, 7])
@@ -41,11 +61,17 @@ class TestIds:
             ([1, 2], "ids must name each of the 3 objects; got 2 ids"),
             ([1, 2, 1], "ids must differ; 1 is given more than once"),
             (["a", "b", "a"], "ids must differ; 'a' is given more than once"),
-            ([1.5, 2.0, 3.0], "ids must be integers that fit int64, or strings; got dtype float64"),
+            ([1.5, 2.0, 3.0], "ids must be integers that fit int64, or strings; got 1.5"),
+            ({1, 2, 3}, "ids must be in the order of the objects; a set has no order"),
+            (["a", "b", "c\0"], "ids must not end in a NUL character"),
+            (np.array(3), "ids must be integers that fit int64, or strings; got array(3)"),
+            ([[1], [2, 3], []], "ids must be integers that fit int64, or strings; got [1]"),
+            (np.ma.masked_equal([1, 2, 3], 2), "ids must not be masked"),
+            (7, "ids must be a sequence of ids; got the single 7"),
             ([1, "a", 2], "ids must be integers that fit int64, or strings"),
             ([2**63, 1, 2], "ids must be integers that fit int64, or strings"),
             ([None, 1, 2], "ids must be integers that fit int64, or strings"),
-            ([[1], [2], [3]], "got dtype int64 and 2 dimensions"),
+            ([[1], [2], [3]], "ids must be integers that fit int64, or strings; got [1]"),
             ([True, False, True], "ids must be integers"),
             ("abc", "ids must be a sequence of ids; got the single 'abc'"),
         ],
@@ -74,7 +100,15 @@ class TestOnly:
         assert hits.ids.tolist() == [["both", "up"]]
         assert hits.stats.kernel_evaluations == 2
 
-    @pytest.mark.parametrize("mask", [[False, True, True], np.array([False, True, True])])
+    @pytest.mark.parametrize(
+        "mask",
+        [
+            [False, True, True],
+            np.array([False, True, True]),
+            pd.Series([False, True, True]),
+            pd.Series([False, True, True], dtype="boolean"),
+        ],
+    )
     def test_mask(self, mask):
         assert self.INDEX.search([3.0, 1.0], k=2, only=mask).ids.tolist() == [["both", "up"]]
 
@@ -90,7 +124,10 @@ class TestOnly:
             ([True, False], "got a mask of shape (2,)"),
             ([], "k must be between 1 and the 0 objects that only= leaves; got k=1"),
             (np.zeros(3, dtype=bool), "k must be between 1 and the 0 objects that only= leaves"),
-            ([0.5], "only must be integers that fit int64, or strings"),
+            ([0.5], "only must be integers that fit int64, or strings; got 0.5"),
+            ([True, 1, 2], "only must be integers that fit int64, or strings; got True"),
+            (5, "only must be a sequence of ids; got the single 5"),
+            (np.array(5), "got array(5)"),
             ("up", "only must be a sequence of ids; got the single 'up'"),
         ],
         ids=str,
@@ -145,10 +182,25 @@ class TestArguments:
             lambda: Index(ROWS, algorithm="tre"),
             lambda: Index(ROWS).search(ROWS, algorithm=3),
         ):
-            with pytest.raises(InvalidArgument, match="algorithm must be one of 'scan'; got"):
+            with pytest.raises(InvalidArgument, match="algorithm must be 'scan'; got"):
                 call()
 
-    @pytest.mark.parametrize("threshold", [np.nan, "a", None, [1.0], [[1.0, 2.0, 3.0]], 1j])
+    @pytest.mark.parametrize(
+        "threshold",
+        [
+            np.nan,
+            "a",
+            "0.7",
+            None,
+            True,
+            [1.0],
+            [[1.0, 2.0, 3.0]],
+            1j,
+            np.ones(3) * 1j,
+            10**400,
+            [[1], [1, 2]],
+        ],
+    )
     def test_threshold(self, threshold):
         with pytest.raises(
             InvalidArgument, match="threshold must be a number, or one for each of the 3"
@@ -201,6 +253,7 @@ class TestAnswers:
         assert [len(values) for values, _ in hits] == [1, 0, 3]
         assert hits[-1][0].tolist() == [3.0, 2.0, 2.0]
         assert hits.offsets.tolist() == [0, 1, 1, 4]
+        assert [hits.ids_of(i).tolist() for i in (0, 1, -1)] == [[0], [], [0, 1, 2]]
         with pytest.raises(IndexError, match="there are 3 queries; got query 3"):
             hits[3]
 

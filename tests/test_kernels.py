@@ -86,6 +86,10 @@ class TestParameters:
                 InvalidArgument, match="factor must be a positive finite number; got"
             ):
                 bad * K.Linear()
+        with pytest.raises(InvalidArgument, match="factor must be a positive finite number; got"):
+            10**400 * K.Linear()
+        with pytest.raises(TypeError):
+            True * K.Linear()
 
 
 class TestNames:
@@ -108,6 +112,12 @@ class TestNames:
         ):
             K.as_kernel(bad)
 
+    def test_a_derived_class_is_refused_even_under_a_known_name(self):
+        for name in ("MyLinear", "Gaussian"):
+            derived = type(name, (K.Linear,), {})()
+            with pytest.raises(InvalidArgument, match=f"of the derived class {name}"):
+                derived.matrix([[1.0]])
+
     def test_a_class_is_not_a_kernel(self):
         with pytest.raises(InvalidArgument, match=r"not its class; write Gaussian\(\.\.\.\)"):
             K.as_kernel(K.Gaussian)
@@ -118,6 +128,16 @@ class TestAlgebra:
         a, b, c = K.Linear(), K.Cosine(), K.Gaussian()
         assert (a + b) + c == a + (b + c) == K.Sum((a, b, c))
         assert (a * b) * c == a * (b * c) == K.Product((a, b, c))
+
+    def test_nested_sums_and_products_are_flattened(self):
+        a, b, c = K.Linear(), K.Cosine(), K.Gaussian()
+        for kernel in (K.Sum((a, K.Sum((b, c)))), K.Product((a, K.Product((b, c))))):
+            assert eval(repr(kernel), vars(K).copy()) == kernel
+
+    def test_sum_of_a_list(self):
+        assert sum([K.Linear(), K.Cosine()]) == K.Linear() + K.Cosine()
+        with pytest.raises(TypeError):
+            1 + K.Linear()
 
     def test_precedence_is_printed(self):
         kernel = 2.0 * ((K.Linear() + K.Cosine()) * (3.0 * K.Gaussian()))

@@ -32,6 +32,7 @@ def test_ctrl_c_stops_within_half_a_second_and_leaves_the_index_usable(search, t
     result = run_python(
         f"""
         import os, signal, threading, time
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs
         import numpy as np
         import fastmks
         X = np.random.default_rng(0).normal(size=(200_000, 64))
@@ -117,3 +118,30 @@ def test_signals_reach_their_handlers_during_a_search():
         signal.signal(signal.SIGALRM, before)
     assert seen
     assert seen[0] < ended
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_python_may_end_while_a_daemon_thread_searches(threads):
+    result = run_python(
+        f"""
+        import atexit, threading, time
+        import numpy as np
+        import fastmks
+        X = np.random.default_rng(0).normal(size=(100_000, 64))
+        index = fastmks.Index(X, threads={threads})
+        atexit.register(lambda: print("at exit", index.search(X[:1]).values.shape))
+        threading.Thread(target=lambda: index.search(X[:20_000]), daemon=True).start()
+        time.sleep(0.3)
+        """
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == "at exit (1, 1)\n"
+
+
+@pytest.mark.parametrize("value", ["99999999999999999999999", "²", "-3", "0", "two", "3,2"])
+def test_the_environment_cannot_break_the_default_threads(value, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", value)
+    threads = Index([[1.0]]).search([1.0]).stats.threads
+    assert 1 <= threads <= 1024
+    if value == "3,2":
+        assert threads == 3

@@ -5,6 +5,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,6 +47,20 @@ def test_values_lie_within_the_stated_rounding_error(kernel, family, seed, d):
             error = abs(mpmath.mpf(float(values[i, j])) - oracle.exact(kernel, x, y))
             allowed = relative * mpmath.sqrt(exact_self[i] * exact_self[j]) + absolute
             assert error <= allowed, (float(error), float(allowed))
+
+
+@pytest.mark.parametrize("kernel", [K.Cosine(), K.Normalized(K.Linear())], ids=str)
+def test_a_long_sparse_query_has_its_own_rounding_error(kernel):
+    """Its norm is a longer sum than any object's: each small term is lost in its partial sum."""
+    n = 2**14
+    query = np.full(n, math.sqrt(2.0**-53) * 0.99)
+    query[:8] = 1.0
+    objects = Space(make_store(sp.csr_array(np.eye(1, n))), kernel)
+    queries = objects.queries(sp.csr_array(query[None, :]))
+    value = kernel(query, np.eye(1, n))
+    error = abs(mpmath.mpf(value) - oracle.exact(kernel, query.tolist(), np.eye(1, n)[0].tolist()))
+    assert error > 10 * objects.rounding.relative
+    assert error <= objects.rounding.joined(queries.rounding).relative
 
 
 def test_the_stated_error_is_not_idle():
@@ -104,6 +119,16 @@ class TestExtremeScales:
     def test_cosine_of_scales_far_apart(self):
         assert K.Cosine()([1e300, 1e300], [1e-300, 1e-300]) == pytest.approx(1.0, abs=1e-15)
         assert K.Cosine()([1e-320, 0.0], [0.0, 1e300]) == 0.0
+
+    def test_cosine_is_symmetric_and_canonical_near_the_limits(self):
+        pairs = [
+            ([2.0**-399, 0.0], [2.0**-301 * 1.2345678901234567, 2.0**399]),
+            ([1.5 * 2.0**-401] * 4 + [0.0], [2.0**-670 * 1.2345678901234567, 0.0, 0.0, 0.0, 1.0]),
+            ([2.0**401, 1.0], [2.0**399, 2.0**-600]),
+        ]
+        for x, y in pairs:
+            assert K.Cosine()(x, y) == K.Cosine()(y, x) == oracle.canonical(K.Cosine(), x, y)
+            assert K.Cosine()(x, y) == pytest.approx(float(oracle.exact(K.Cosine(), x, y)))
 
     @pytest.mark.parametrize("scale", [1e-300, 1e-100, 1e100, 1e300])
     @pytest.mark.parametrize(

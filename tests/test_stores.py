@@ -172,13 +172,51 @@ class TestSparse:
         with pytest.raises(InvalidArgument, match=r"objects\[1, 1\] is nan"):
             make_store(matrix)
 
-    def test_a_matrix_that_lies_is_refused(self):
+    @pytest.mark.parametrize(
+        ("part", "value"),
+        [
+            ("indices", [77, 2, 1, 2]),
+            ("indices", [-1, 2, 1, 2]),
+            ("indices", [2**32, 2, 1, 2]),
+            ("indices", [0.5, 2, 1, 2]),
+            ("indices", [0, 2]),
+            ("indptr", [0, 100_000, 4]),
+            ("indptr", [0, -(10**9), 4]),
+            ("indptr", [1, 2, 4]),
+            ("indptr", [0, 2, 5]),
+            ("indptr", [0, 2]),
+            ("indptr", [0, 1, 2, 4]),
+            ("indptr", []),
+            ("data", [[1.0], [2.0], [3.0], [4.0]]),
+        ],
+        ids=str,
+    )
+    def test_a_matrix_that_lies_is_refused(self, part, value):
         matrix = sp.csr_array(np.array(ROWS))
-        matrix.indices[0] = 77
+        setattr(matrix, part, np.array(value))
         with pytest.raises(
-            InvalidArgument, match="not a valid sparse matrix: columns must increase"
+            InvalidArgument, match="objects is not a valid sparse matrix: its indptr"
         ):
             make_store(matrix)
+
+    def test_a_matrix_that_says_sorted_but_is_not(self):
+        matrix = sp.csr_array(np.array(ROWS))
+        assert matrix.has_canonical_format
+        matrix.indices[:2] = [2, 0]
+        with pytest.raises(InvalidArgument, match="sparse matrix: columns must increase"):
+            make_store(matrix)
+
+    def test_small_integers_do_not_wrap_around_when_entries_repeat(self):
+        entries = (np.array([100, 100], dtype=np.int8), ([0, 0], [0, 0]))
+        matrix = sp.coo_array(entries, shape=(1, 2))
+        assert kernels.Linear()(matrix, [1.0, 0.0]) == 200.0
+
+    def test_columns_changed_later_are_not_followed(self):
+        matrix = sp.csr_array(np.array(ROWS))
+        index = Index(matrix)
+        matrix.indices[:] = 2**30
+        matrix.indptr[:] = 2**30
+        assert index.search([1.0, 1.0, 1.0]).values.tolist() == [[11.0]]
 
 
 def store_matrix(store):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from benchmarks import datasets
+from benchmarks import datasets, noise
 from benchmarks.datasets import Problem
 from benchmarks.harness import Race, find_truths, is_installed, race
 from benchmarks.peers import dense, sparse
@@ -52,6 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _read_options(arguments)
     sizes = _QUICK if options.quick else _FULL
     notes = _notes(options.data)
+    started_at = commit()  # the checkout may move on meanwhile; what is loaded does not
     for note in notes:
         print(note)
     races = []
@@ -65,7 +66,7 @@ def main(arguments: list[str] | None = None) -> int:
         report = Report(
             name=options.name,
             date=today(),
-            commit=commit(),
+            commit=started_at,
             machine=describe_machine(),
             versions=versions(),
             notes=notes,
@@ -118,6 +119,7 @@ def _quietest(run: Callable[[], Race], patience: int) -> Race:
     for _ in range(patience):
         if best.others is None or best.others <= _MOST_OTHERS:
             break
+        noise.wait_for_quiet(_MOST_OTHERS, seconds=60.0)
         again = run()
         if again.others is not None and again.others < best.others:
             best = again

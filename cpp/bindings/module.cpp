@@ -1,6 +1,7 @@
 #include <nanobind/nanobind.h>
 
 #include "bindings.hpp"
+#include "gil.hpp"
 
 NB_MODULE(_core, m) {
     m.doc() = "The compiled core of fastmks: private, and free to change.";
@@ -8,6 +9,7 @@ NB_MODULE(_core, m) {
     // instead.
     nanobind::set_leak_warnings(false);
     m.attr("version") = FASTMKS_VERSION;
+    fastmks::bindings::watch_for_the_end_of_python();
     fastmks::bindings::register_stores(m);
     fastmks::bindings::register_spaces(m);
     fastmks::bindings::register_scan(m);

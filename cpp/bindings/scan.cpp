@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "bindings.hpp"
+#include "gil.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -58,6 +59,7 @@ Watch python_watch(const nb::object& progress) {
         const auto now = Clock::now();
         if (now - last < std::chrono::milliseconds(50)) return;
         last = now;
+        stop_here_if_python_is_ending();
         const nb::gil_scoped_acquire acquire;
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
         if (!progress.is_none()) progress(work_done);
@@ -78,7 +80,7 @@ std::tuple<Result<double>, Result<std::int64_t>> top_k(const Space& objects, con
     auto positions = std::make_unique<std::int64_t[]>(n * k);
     const Watch watch = python_watch(progress);
     {
-        const nb::gil_scoped_release release;
+        const WithoutGil without_gil;
         scan_top_k(problem, k, threads, watch, values.get(), positions.get());
     }
     return {to_array(std::move(values), {n, k}), to_array(std::move(positions), {n, k})};
@@ -95,7 +97,7 @@ std::tuple<Result<std::int64_t>, Result<double>, Result<std::int64_t>> above(
     std::unique_ptr<std::int64_t[]> positions;
     const Watch watch = python_watch(progress);
     {
-        const nb::gil_scoped_release release;
+        const WithoutGil without_gil;
         const auto answers = scan_above(problem, thresholds.data(), threads, watch);
         for (std::size_t i = 0; i < n; ++i) {
             offsets[i + 1] = offsets[i] + static_cast<std::int64_t>(answers[i].size());
@@ -121,7 +123,7 @@ Result<double> matrix(const Space& objects, const Space& queries, std::size_t th
     const nb::object no_progress = nb::none();
     const Watch watch = python_watch(no_progress);
     {
-        const nb::gil_scoped_release release;
+        const WithoutGil without_gil;
         scan_matrix(problem, threads, watch, values.get());
     }
     return to_array(std::move(values), {queries.size(), objects.size()});

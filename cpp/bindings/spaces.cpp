@@ -11,6 +11,7 @@
 #include "bindings.hpp"
 #include "fastmks/algebra.hpp"
 #include "fastmks/vector_space.hpp"
+#include "gil.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -58,12 +59,12 @@ MutableSpace vector_space(const std::shared_ptr<VectorStore>& store, const std::
                           double bandwidth) {
     const VectorKernel kernel{parse_form(form), degree, scale, offset, bandwidth};
     const Isa parsed = parse_isa(isa);
-    const nb::gil_scoped_release release;
+    const WithoutGil without_gil;
     return std::make_shared<VectorSpace>(store, kernel, parsed);
 }
 
 MutableSpace normalized_space(const MutableSpace& space, bool is_mercer) {
-    const nb::gil_scoped_release release;
+    const WithoutGil without_gil;
     return handed_out(make_normalized(space, is_mercer));
 }
 

@@ -7,6 +7,7 @@
 
 #include "bindings.hpp"
 #include "fastmks/vector_store.hpp"
+#include "gil.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -19,7 +20,7 @@ using Array = nb::ndarray<const T, nb::ndim<D>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
 std::int64_t first_not_finite(const Array<T, 1>& values) {
-    const nb::gil_scoped_release release;
+    const WithoutGil without_gil;
     const T* data = values.data();
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (!std::isfinite(data[i])) return static_cast<std::int64_t>(i);

@@ -121,7 +121,8 @@ public:
                 bound_product(product.absolute, bound_product(next_largest, 1 + next.relative)) +
                 bound_product(next.absolute, bound_product(largest, 1 + product.relative)) +
                 bound_product(product.absolute, next.absolute) + smallest;
-            product.relative = (1 + product.relative) * (1 + next.relative) * (1 + unit) - 1 + unit;
+            product.relative += next.relative + product.relative * next.relative +
+                                3 * unit * (1 + product.relative) * (1 + next.relative);
             largest = bound_product(largest, next_largest);
         }
         return product;
@@ -204,6 +205,7 @@ public:
     Rounding rounding() const noexcept override {
         const Rounding rounding = space_->rounding();
         const double share = rounding.relative + rounding.absolute / smallest_normalizable;
+        if (!(share < 0.5)) return {HUGE_VAL, HUGE_VAL};
         return {2 * share * (1 + 2 * share) + 4 * unit, 0.0};
     }
     double largest_self_value() const noexcept override { return 1.0; }

@@ -1,5 +1,7 @@
 #include "fastmks/vector_loops.hpp"
 
+#include "fastmks/isa.hpp"
+
 namespace fastmks {
 
 namespace baseline {

@@ -285,10 +285,15 @@ void square_root(double* values, std::size_t n) {
 void normalize(double* values, std::size_t n, QueryNorm query, const double* mantissas,
                const double* scales, double limit) {
     for (std::size_t i = 0; i < n; ++i) {
-        const double scaled = (values[i] * query.scale) * scales[i];
+        // The greater scale first: then only the result itself can underflow, and the order of the
+        // two objects makes no difference.
+        const double greater = query.scale > scales[i] ? query.scale : scales[i];
+        const double smaller = query.scale > scales[i] ? scales[i] : query.scale;
+        const double scaled = (values[i] * greater) * smaller;
         double result = scaled / __builtin_sqrt(query.mantissa * mantissas[i]);
         result = result > limit ? limit : result;
-        values[i] = result < -limit ? -limit : result;
+        result = result < -limit ? -limit : result;
+        values[i] = result + 0.0;  // -0 becomes 0
     }
 }
 

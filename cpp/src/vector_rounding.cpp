@@ -13,6 +13,11 @@ constexpr double smallest = 0x1p-1074;  // and, where results underflow, by less
 // exp(t) with |t| known to a share `error`: exp(t) overflows beyond this.
 constexpr double largest_exponent = 710.0;
 
+// What n roundings in a row can change, as a share: n u / (1 - n u).
+double share_lost(double n) {
+    return n * unit / (1.0 - n * unit);
+}
+
 Rounding polynomial_rounding(const VectorKernel& kernel, double product, double lost) {
     if (kernel.offset < 0.0) return {HUGE_VAL, HUGE_VAL};
     const double degree = kernel.degree;
@@ -33,7 +38,7 @@ Rounding polynomial_rounding(const VectorKernel& kernel, double product, double 
 
 Rounding VectorSpace::rounding() const noexcept {
     const auto terms = static_cast<double>(store_->longest_sum());
-    const double product = (terms + 4) * unit;
+    const double product = share_lost(terms + 3) + unit;
     const double lost = terms * static_cast<double>(n_lanes) * smallest;
     switch (kernel_.form) {
         case VectorForm::linear:
@@ -56,7 +61,7 @@ Rounding VectorSpace::rounding() const noexcept {
             break;
     }
     const auto columns = static_cast<double>(padded(store_->n_columns()) / n_lanes);
-    return {(columns + 16) * unit, 0.0};
+    return {share_lost(columns + 16), 0.0};
 }
 
 }  // namespace fastmks

@@ -10,6 +10,8 @@ from fastmks.errors import InvalidArgument
 
 __all__ = ["check_count", "check_k", "check_number", "check_threads", "default_threads"]
 
+_MOST_THREADS = 1024
+
 
 def check_number(name: str, value: Any, *, positive: bool = False) -> float:
     """Return a finite float, greater than 0 where `positive`."""
@@ -49,14 +51,18 @@ def check_k(k: Any, n_objects: int, what: str = "indexed objects") -> int:
 
 def check_threads(threads: Any) -> int:
     """Return a number of threads; None means default_threads()."""
-    return default_threads() if threads is None else check_count("threads", threads, most=1024)
+    return (
+        default_threads()
+        if threads is None
+        else check_count("threads", threads, most=_MOST_THREADS)
+    )
 
 
 def default_threads() -> int:
     """OMP_NUM_THREADS where it is set, as numpy and scikit-learn users expect, else usable CPUs."""
     wanted = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    if wanted.isdigit() and int(wanted) > 0:
-        return int(wanted)
+    if wanted.isascii() and wanted.isdigit() and int(wanted) > 0:
+        return min(int(wanted), _MOST_THREADS)
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))
     return os.cpu_count() or 1

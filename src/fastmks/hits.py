@@ -1,5 +1,6 @@
 """What a search returns: values and indices, best first, and what they cost."""
 
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -16,6 +17,21 @@ _Indices: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 class Stats:
     """What a search cost.
 
+    Attributes
+    ----------
+    algorithm : str
+        The engine that answered.
+    kernel_evaluations : int
+        Evaluations of K(query, object); a linear scan needs ``n_queries * n_objects``.
+    self_evaluations : int
+        Evaluations of K(query, query), which kernels with Normalized in them need.
+    n_queries, n_objects : int
+        Queries asked, and objects searched for each (fewer than the index holds with ``only=``).
+    threads : int
+        Threads allowed.
+    seconds : float
+        From the call to the answer, checks included.
+
     Examples
     --------
     >>> import fastmks
@@ -25,8 +41,8 @@ class Stats:
     """
 
     algorithm: str
-    kernel_evaluations: int  # K(query, object)
-    self_evaluations: int  # K(query, query), where the kernel is Normalized
+    kernel_evaluations: int
+    self_evaluations: int
     n_queries: int
     n_objects: int
     threads: int
@@ -116,11 +132,27 @@ class HitsAbove:
         return len(self.offsets) - 1
 
     def __getitem__(self, query: int) -> tuple[_Values, _Indices]:
-        if not -len(self) <= query < len(self):
-            raise IndexError(f"there are {len(self)} queries; got query {query}.")
-        at = query % len(self)
-        part = slice(self.offsets[at], self.offsets[at + 1])
+        part = self._part(query)
         return self.values[part], self.indices[part]
+
+    def ids_of(self, query: int) -> np.ndarray[Any, Any]:
+        """Return the ids of one query's objects, best first.
+
+        Examples
+        --------
+        >>> import fastmks
+        >>> index = fastmks.Index([[1.0], [2.0], [3.0]], ids=["a", "b", "c"])
+        >>> index.search_above([[1.0], [2.0]], threshold=3.5).ids_of(1)
+        array(['c', 'b'], dtype='<U1')
+        """
+        return self.ids[self._part(query)]
+
+    def _part(self, query: int) -> slice:
+        at = operator.index(query)
+        if not -len(self) <= at < len(self):
+            raise IndexError(f"there are {len(self)} queries; got query {query}.")
+        at %= len(self)
+        return slice(int(self.offsets[at]), int(self.offsets[at + 1]))
 
     def __iter__(self) -> Iterator[tuple[_Values, _Indices]]:
         return (self[query] for query in range(len(self)))

@@ -26,7 +26,9 @@ class Ids:
             return np.empty(0, dtype=np.int64)
         if wanted.dtype.kind != self.array.dtype.kind:
             kind = "strings" if self.array.dtype.kind == "U" else "integers"
-            raise InvalidArgument(f"{name} must hold {kind}, as the ids of the index are.")
+            raise InvalidArgument(
+                f"{name} must hold {kind}, as the ids of the index are; got {wanted[0].item()!r}."
+            )
         order = self._sorted_order()
         at = np.searchsorted(self.array, wanted, sorter=order)
         found = order[np.minimum(at, len(self) - 1)]
@@ -47,6 +49,8 @@ def make_ids(ids: Any, n_objects: int) -> Ids:
     """Return the ids of n objects: those given, each once, or 0 ... n-1."""
     if ids is None:
         return Ids(np.arange(n_objects, dtype=np.int64))
+    if isinstance(ids, (set, frozenset, dict)):
+        raise InvalidArgument("ids must be in the order of the objects; a set has no order.")
     array = _read_ids(ids, "ids")
     if len(array) != n_objects:
         raise InvalidArgument(
@@ -60,18 +64,24 @@ def make_ids(ids: Any, n_objects: int) -> Ids:
 
 
 def _read_ids(ids: Any, name: str) -> np.ndarray[Any, Any]:
-    if isinstance(ids, (str, bytes)):
+    if isinstance(ids, (str, bytes)) or not hasattr(ids, "__iter__"):
         raise InvalidArgument(f"{name} must be a sequence of ids; got the single {ids!r}.")
-    if isinstance(ids, (set, frozenset, dict, range)) or not hasattr(ids, "__len__"):
-        ids = list(ids) if hasattr(ids, "__iter__") else [ids]
-    array = np.asarray(ids)
-    if len(array) == 0 and array.ndim == 1:
-        return array.astype(np.int64)
-    if array.ndim == 1 and array.dtype.kind in "iu" and array.max() <= np.iinfo(np.int64).max:
-        return array.astype(np.int64)
-    if array.ndim == 1 and array.dtype.kind in "OUT" and all(isinstance(i, str) for i in ids):
-        return array.astype(str)
-    raise InvalidArgument(
-        f"{name} must be integers that fit int64, or strings; got dtype {array.dtype} "
-        f"and {array.ndim} dimensions."
-    )
+    if isinstance(ids, np.ma.MaskedArray):
+        raise InvalidArgument(f"{name} must not be masked; pass {name}.compressed().")
+    if isinstance(ids, np.ndarray) and ids.ndim == 1 and ids.dtype.kind == "i":
+        return np.array(ids, dtype=np.int64)
+    rule = f"{name} must be integers that fit int64, or strings"
+    try:
+        items = list(ids)
+    except TypeError as error:  # a zero-dimensional array says only now that it is one
+        raise InvalidArgument(f"{rule}; got {ids!r}.") from error
+    if all(isinstance(item, str) for item in items):
+        strings = [str(item) for item in items]
+        if any(item.endswith("\0") for item in strings):
+            raise InvalidArgument(f"{name} must not end in a NUL character.")
+        return np.array(strings, dtype=str) if strings else np.empty(0, dtype=np.int64)
+    for item in items:
+        is_integer = isinstance(item, (int, np.integer)) and not isinstance(item, bool)
+        if not is_integer or not -(2**63) <= int(item) < 2**63:
+            raise InvalidArgument(f"{rule}; got {item!r}.")
+    return np.array([int(item) for item in items], dtype=np.int64)

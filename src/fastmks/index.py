@@ -253,14 +253,18 @@ class Index:
 
     def _positions(self, only: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return the positions that `only` names, increasing."""
-        if isinstance(only, (list, tuple)) and only and isinstance(only[0], (bool, np.bool_)):
+        if (
+            isinstance(only, (list, tuple))
+            and only
+            and all(isinstance(item, (bool, np.bool_)) for item in only)
+        ):
             only = np.asarray(only)
-        if getattr(only, "dtype", None) == np.dtype(bool):
+        if str(getattr(only, "dtype", None)) in ("bool", "boolean"):  # numpy's and pandas'
             mask = np.asarray(only)
-            if mask.shape != (len(self),):
+            if mask.dtype != np.dtype(bool) or mask.shape != (len(self),):
                 raise InvalidArgument(
-                    f"only must be ids or a mask of the {len(self)} indexed objects; got a mask "
-                    f"of shape {mask.shape}."
+                    f"only must be ids or a mask of the {len(self)} indexed objects, without "
+                    f"missing entries; got a mask of shape {mask.shape}."
                 )
             return np.flatnonzero(mask).astype(np.int64)
         return np.unique(self._ids.positions(only, name="only"))
@@ -270,23 +274,23 @@ class Index:
 
 
 def _check_algorithm(algorithm: Any) -> str:
-    if algorithm not in _ALGORITHMS:
-        raise InvalidArgument(
-            f"algorithm must be one of {', '.join(map(repr, _ALGORITHMS))}; got {algorithm!r}."
-        )
-    return str(algorithm)
+    if not isinstance(algorithm, str) or algorithm not in _ALGORITHMS:
+        known = " or ".join(map(repr, _ALGORITHMS))
+        raise InvalidArgument(f"algorithm must be {known}; got {algorithm!r}.")
+    return algorithm
 
 
 def _check_threshold(threshold: Any, n_queries: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     try:
-        array = np.asarray(threshold, dtype=np.float64)
+        given = np.asarray(threshold)
+        array = np.array(given, dtype=np.float64) if given.dtype.kind in "iuf" else None
     except (TypeError, ValueError):
-        array = np.asarray(np.nan)
-    if array.ndim == 0:
+        array = None
+    if array is not None and array.ndim == 0:
         array = np.full(n_queries, float(array))
-    if array.shape != (n_queries,) or np.isnan(array).any():
+    if array is None or array.shape != (n_queries,) or np.isnan(array).any():
         raise InvalidArgument(
             f"threshold must be a number, or one for each of the {n_queries} queries; "
             f"got {threshold!r}."
         )
-    return np.ascontiguousarray(array)
+    return array

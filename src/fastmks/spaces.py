@@ -34,6 +34,10 @@ class Rounding(NamedTuple):
     relative: float
     absolute: float
 
+    def joined(self, other: "Rounding") -> "Rounding":
+        """Return what holds between the objects of two spaces."""
+        return Rounding(max(self.relative, other.relative), max(self.absolute, other.absolute))
+
 
 class Space:
     """Objects under one kernel. Queries are objects of another Space with the same kernel."""
@@ -53,7 +57,10 @@ class Space:
 
     @property
     def rounding(self) -> Rounding:
-        """How far a value may lie from the exact one; infinite where no such bound holds."""
+        """How far a value may lie from the exact one, among the objects of this space.
+
+        Infinite where no such bound holds. For queries, join it with that of their space.
+        """
         return Rounding(*self.core.rounding)
 
     @property

@@ -196,8 +196,12 @@ def _sparse(objects: Any, name: str) -> SparseStore:
     dtype = _float_dtype(objects.dtype, name)
     if objects.ndim == 1:
         objects = objects.reshape(1, -1)
+    if objects.format != "csr" and dtype != objects.dtype:
+        dtype = np.dtype(np.float64)
+        objects = objects.astype(dtype)  # before repeated entries are summed: integers wrap around
     matrix = objects.tocsr()
     _check_columns(matrix.shape[1], name)
+    _check_csr(matrix, name)
     if not matrix.has_canonical_format:
         # In floats, where small integers cannot wrap around; on a copy, not on the caller's matrix.
         wide = dtype if matrix.dtype.kind == "f" else np.dtype(np.float64)
@@ -213,15 +217,34 @@ def _sparse(objects: Any, name: str) -> SparseStore:
             f"{name} must be finite; {name}[{row}, {matrix.indices[at]}] is {values[at]}. "
             "Drop or fill such entries first."
         )
+    # Offsets and columns are copied: a caller who changed them later would have us read elsewhere.
+    offsets = np.array(matrix.indptr, dtype=np.int64)
+    columns = np.array(matrix.indices[:n_entries], dtype=np.int32)
     try:
-        return SparseStore(
-            np.require(matrix.indptr, dtype=np.int64, requirements=["C", "A"]),
-            np.require(matrix.indices[:n_entries], dtype=np.int32, requirements=["C", "A"]),
-            values,
-            int(matrix.shape[1]),
-        )
-    except ValueError as error:
+        return SparseStore(offsets, columns, values, int(matrix.shape[1]))
+    except ValueError as error:  # sorted once, it said, but changed since
         raise InvalidArgument(f"{name} is not a valid sparse matrix: {error}.") from error
+
+
+def _check_csr(matrix: Any, name: str) -> None:
+    """Refuse what scipy would read outside its arrays; it checks little of this by itself."""
+    offsets, columns, values = matrix.indptr, matrix.indices, matrix.data
+    is_valid = (
+        all(part.ndim == 1 for part in (offsets, columns, values))
+        and offsets.dtype.kind == columns.dtype.kind == "i"
+        and len(offsets) == matrix.shape[0] + 1
+        and offsets[0] == 0
+        and bool((np.diff(offsets) >= 0).all())
+        and offsets[-1] <= min(len(columns), len(values))
+    )
+    if is_valid:
+        used = columns[: offsets[-1]]
+        is_valid = len(used) == 0 or (used.min() >= 0 and used.max() < matrix.shape[1])
+    if not is_valid:
+        raise InvalidArgument(
+            f"{name} is not a valid sparse matrix: its indptr must rise from 0 to at most the "
+            "number of entries, and its indices must be columns that exist."
+        )
 
 
 def _to_dense(store: SparseStore) -> DenseStore:

@@ -11,8 +11,9 @@ namespace fastmks {
 
 /// Divides values by sqrt(K(x, x) * K(y, y)) such that nothing overflows on the way and an object
 /// compared with itself gives exactly 1. Each self value is kept as m * 4^e with 1 <= m < 4;
-/// then s / sqrt(a * b) is ((s * 2^-e_a) * 2^-e_b) / sqrt(m_a * m_b), where the powers of two are
-/// exact and sqrt(m * m) = m. An object with K(x, x) = 0 gets 0 with everything.
+/// then s / sqrt(a * b) is ((s * 2^-e_a) * 2^-e_b) / sqrt(m_a * m_b), the greater power first,
+/// where the powers of two are exact and sqrt(m * m) = m. An object with K(x, x) = 0 gets 0 with
+/// everything.
 class Normalizer {
 public:
     explicit Normalizer(std::size_t n) : mantissas_(n), scales_(n) {}

@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "fastmks/isa.hpp"
-
 namespace fastmks {
+
+enum class Isa;  // isa.hpp; not included, since it brings in the standard library
 
 /// Sums over columns run in this many interleaved partial sums: column c adds to sum c % 8, in
 /// increasing c, and the eight are combined as ((0+4)+(2+6)) + ((1+5)+(3+7)). This order, with
@@ -13,7 +13,7 @@ namespace fastmks {
 inline constexpr std::size_t n_lanes = 8;
 
 /// Columns of a query row as the loops want it: rounded up to whole lanes, zeros in the rest.
-[[nodiscard]] constexpr std::size_t padded(std::size_t n_columns) noexcept {
+[[nodiscard]] static constexpr std::size_t padded(std::size_t n_columns) noexcept {
     return (n_columns + n_lanes - 1) / n_lanes * n_lanes;
 }
 

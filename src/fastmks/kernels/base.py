@@ -4,7 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -87,17 +87,21 @@ class Kernel(ABC):
     def __add__(self, other: object) -> "Kernel":
         if not isinstance(other, Kernel):
             return NotImplemented
-        return Sum((*_terms(self), *_terms(other)))
+        return Sum((self, other))
 
     def __mul__(self, other: object) -> "Kernel":
         if isinstance(other, Kernel):
-            return Product((*_factors(self), *_factors(other)))
-        if isinstance(other, Real):
-            return Scaled(float(other), self)
-        return NotImplemented
+            return Product((self, other))
+        return self.__rmul__(other)
 
     def __rmul__(self, other: object) -> "Kernel":
-        return Scaled(float(other), self) if isinstance(other, Real) else NotImplemented
+        if isinstance(other, Real) and not isinstance(other, bool):
+            return Scaled(cast(float, other), self)
+        return NotImplemented
+
+    def __radd__(self, other: object) -> "Kernel":
+        """Let sum([K1, K2]) start from its 0."""
+        return self if type(other) is int and other == 0 else NotImplemented
 
 
 def _terms(kernel: Kernel) -> tuple[Kernel, ...]:
@@ -139,7 +143,8 @@ class Sum(Kernel):
     terms: tuple[Kernel, ...]
 
     def __post_init__(self) -> None:
-        _check_parts("terms", self.terms)
+        parts = _check_parts("terms", self.terms)
+        object.__setattr__(self, "terms", tuple(t for part in parts for t in _terms(part)))
 
     @property
     def mercer_columns(self) -> float:
@@ -175,7 +180,8 @@ class Product(Kernel):
     factors: tuple[Kernel, ...]
 
     def __post_init__(self) -> None:
-        _check_parts("factors", self.factors)
+        parts = _check_parts("factors", self.factors)
+        object.__setattr__(self, "factors", tuple(f for part in parts for f in _factors(part)))
 
     @property
     def mercer_columns(self) -> float:

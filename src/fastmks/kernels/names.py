@@ -22,12 +22,18 @@ _CLASSES: tuple[type[vectors.VectorKernel], ...] = (
     vectors.Triangular,
 )
 _BY_NAME = {cls.__name__.lower(): cls for cls in _CLASSES}
+_NAMES = {cls: name for name, cls in _BY_NAME.items()}
 KERNEL_NAMES = tuple(_BY_NAME)
 
 
 def name_of(kernel: vectors.VectorKernel) -> str:
-    """Return the name under which `as_kernel` finds kernels of this class."""
-    return type(kernel).__name__.lower()
+    """Return the name under which `as_kernel` finds kernels of this very class."""
+    if type(kernel) not in _NAMES:
+        raise InvalidArgument(
+            f"kernel must be one of the classes in fastmks.kernels; got {kernel!r} of the derived "
+            f"class {type(kernel).__name__}, whose values are not known."
+        )
+    return _NAMES[type(kernel)]
 
 
 def as_kernel(kernel: Any) -> Kernel:

@@ -75,7 +75,7 @@ class Polynomial(VectorKernel):
     Parameters
     ----------
     degree : int, default 2
-        From 1 to 10000. Other degrees are refused: they are not Mercer.
+        A whole number from 1 to 10000; fractional degrees are not defined for negative products.
     offset : float, default 0.0
         May be negative, but then the kernel is not Mercer.
     scale : float, default 1.0
