@@ -1,4 +1,4 @@
-# Every target sets up what it needs. PYTHON chooses the interpreter: make test PYTHON=python3.12
+# Every target sets up what it needs. Another interpreter: make clean && make test PYTHON=python3.12
 PYTHON ?= python3
 ROOT := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 VENV := $(ROOT)/.venv
@@ -20,6 +20,8 @@ help:
 	@echo "make bench     compare the scan with its peers (DATA=folder for real data)"
 	@echo "make sanitize  all tests under address and undefined-behaviour sanitizers"
 	@echo "make wheel     build a wheel and import it in an empty environment"
+	@echo "make stub      regenerate the type stub of the compiled core"
+	@echo "make clean     remove what the other targets made"
 
 demo: $(VENV)/.built-demo
 	@cd $(ROOT) && $(BIN)/python examples/digits.py
@@ -38,7 +40,7 @@ test-python: $(VENV)/.built-test
 
 lint: $(VENV)/.built-lint
 	cd $(ROOT) && $(BIN)/ruff check . && $(BIN)/ruff format --check .
-	cd $(ROOT) && $(BIN)/clang-format --dry-run --Werror $(CPP_FILES)
+	@cd $(ROOT) && $(BIN)/clang-format --dry-run --Werror $(CPP_FILES)
 	cd $(ROOT) && $(BIN)/mypy
 	cd $(ROOT) && $(BIN)/codespell
 	cd $(ROOT) && $(BIN)/python tools/check_layers.py

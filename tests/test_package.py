@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -91,3 +92,17 @@ def test_the_layer_guard_sees_an_upward_import(tmp_path):
     )
     assert run.returncode == 1
     assert "stores (layer 2) imports index" in run.stdout
+
+
+def links():
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+            if not target.startswith("http"):
+                yield page, target
+
+
+def test_links_between_pages_lead_somewhere():
+    found = list(links())
+    assert found
+    missing = [(page.name, target) for page, target in found if not (page.parent / target).exists()]
+    assert missing == []

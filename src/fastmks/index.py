@@ -26,9 +26,9 @@ class Index:
     Parameters
     ----------
     objects : array-like or scipy.sparse matrix, (n, d)
-        One vector per row. C-contiguous float32 and float64 arrays, and CSR matrices with sorted
-        columns, are not copied: leave them unchanged while the index is in use, or pass
-        ``copy=True``.
+        One vector per row. C-contiguous float32 and float64 arrays, and the values of CSR
+        matrices with sorted columns, are not copied: leave them unchanged while the index is in
+        use, or pass ``copy=True``.
     kernel : Kernel or str, default "linear"
         A kernel from `fastmks.kernels`, or the name of one with its default parameters.
     algorithm : {"scan"}, default "scan"
