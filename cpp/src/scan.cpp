@@ -29,8 +29,10 @@ struct Grid {
         n_batches = (n_queries + batch_size - 1) / batch_size;
         const std::size_t wanted = threads > 1 ? 4 * threads : 1;
         if (n_batches > 0 && n_batches < wanted) {
-            const std::size_t n_blocks = (n_objects + largest_block - 1) / largest_block;
-            n_ranges = std::clamp<std::size_t>(n_blocks, 1, wanted / n_batches);
+            // Each range finds hits_per_query of its own: one is worth it only with many more
+            // objects.
+            const std::size_t least = std::max(largest_block, 8 * hits_per_query);
+            n_ranges = std::clamp<std::size_t>(n_objects / least, 1, wanted / n_batches);
         }
     }
     [[nodiscard]] std::size_t n_tasks() const noexcept { return n_batches * n_ranges; }

@@ -35,8 +35,8 @@ public:
 
     /// The best k, best first; fewer when fewer were offered.
     [[nodiscard]] const std::vector<Hit>& sorted() {
+        if (hits_.size() > k_) shrink();
         std::sort(hits_.begin(), hits_.end(), ranks_before);
-        if (hits_.size() > k_) hits_.resize(k_);
         return hits_;
     }
 
