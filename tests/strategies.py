@@ -121,6 +121,7 @@ COMBINED = (
     3.0 * (K.Cosine() + K.Linear()) * K.Triangular(bandwidth=5.0),
 )
 KERNELS = LEAVES + COMBINED
+MERCER = tuple(kernel for kernel in KERNELS if kernel.is_mercer)
 
 
 @dataclass(frozen=True)

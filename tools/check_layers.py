@@ -3,13 +3,14 @@
 The layers, from the ground up; a module may import from its own layer and from those below:
 
     0  errors, _core
-    1  _validate, progress
+    1  _validate, progress, approximation, traversal
     2  stores, kernels
     3  spaces
-    4  engines (scan)
+    4  engines (engine: what they share; scan, tree, walked_tree, dual_tree)
     5  ids, hits
     6  index
-    7  the package itself and the doors
+    7  hardness
+    8  the package itself and the doors
 
 One exception, by name: a kernel's own `__call__` and `matrix` are doors on the kernel, and enter
 through `spaces` when they are called.
@@ -21,12 +22,13 @@ from pathlib import Path
 
 LAYERS = (
     {"errors", "_core"},
-    {"_validate", "progress"},
+    {"_validate", "progress", "approximation", "traversal"},
     {"stores", "kernels"},
     {"spaces"},
-    {"scan"},
+    {"engine", "scan", "tree", "walked_tree", "dual_tree", "estimates"},
     {"ids", "hits"},
     {"index"},
+    {"hardness"},
     {"__init__"},
 )
 EXCEPTIONS = {("kernels.base", "spaces")}

@@ -13,4 +13,5 @@ NB_MODULE(_core, m) {
     fastmks::bindings::register_stores(m);
     fastmks::bindings::register_spaces(m);
     fastmks::bindings::register_scan(m);
+    fastmks::bindings::register_tree(m);
 }

@@ -10,6 +10,7 @@
 
 #include "bindings.hpp"
 #include "fastmks/algebra.hpp"
+#include "fastmks/geometry.hpp"
 #include "fastmks/vector_space.hpp"
 #include "gil.hpp"
 
@@ -81,6 +82,8 @@ nb::ndarray<nb::numpy, double> self_values(const Space& space) {
 struct FaultTypes {
     nb::handle value_fault;
     nb::handle self_value_fault;
+    nb::handle not_mercer_fault;
+    nb::handle triangle_fault;
 };
 
 void translate_fault(const std::exception_ptr& thrown, void* payload) {
@@ -93,6 +96,13 @@ void translate_fault(const std::exception_ptr& thrown, void* payload) {
     } catch (const SelfValueFault& fault) {
         PyErr_SetObject(types.self_value_fault.ptr(),
                         nb::make_tuple(fault.object, fault.value).ptr());
+    } catch (const NotMercerFault& fault) {
+        PyErr_SetObject(types.not_mercer_fault.ptr(),
+                        nb::make_tuple(fault.query, fault.object, fault.value, fault.limit).ptr());
+    } catch (const TriangleFault& fault) {
+        PyErr_SetObject(
+            types.triangle_fault.ptr(),
+            nb::make_tuple(fault.a, fault.b, fault.c, fault.ab, fault.bc, fault.ca).ptr());
     }
 }
 
@@ -108,7 +118,8 @@ nb::handle new_exception(nb::module_& m, const char* name) {
 
 void register_spaces(nb::module_& m) {
     static FaultTypes types;
-    types = {new_exception(m, "ValueFault"), new_exception(m, "SelfValueFault")};
+    types = {new_exception(m, "ValueFault"), new_exception(m, "SelfValueFault"),
+             new_exception(m, "NotMercerFault"), new_exception(m, "TriangleFault")};
     nb::register_exception_translator(&translate_fault, &types);
 
     nb::class_<Space>(m, "Space", "Objects under one kernel.")
@@ -121,6 +132,14 @@ void register_spaces(nb::module_& m) {
             },
             "(relative, absolute): |value - exact| <= relative * sqrt(K(x,x) K(y,y)) + absolute.")
         .def_prop_ro("isa", [](const Space& space) { return to_string(space.isa()); })
+        .def(
+            "measure_cost",
+            [](const Space& space) {
+                const WithoutGil without_gil;
+                const EvaluationCost cost = fastmks::measure_cost(space);
+                return std::pair(cost.call, cost.value);
+            },
+            "(seconds per call, seconds per value in it)")
         .def("self_values", &self_values, "K(x, x) of every object.");
 
     m.def("available_isas", [] {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
@@ -62,38 +63,44 @@ std::unique_ptr<VectorQueries> DenseStore<T>::queries(std::size_t begin, std::si
     return packed;
 }
 
+// Calls run(block, first) for the selected rows, a stackful at a time.
 template <class T>
-std::vector<const T*> DenseStore<T>::rows_of(Selection objects) const {
-    std::vector<const T*> rows(objects.size);
-    for (std::size_t j = 0; j < objects.size; ++j) rows[j] = row(objects[j]);
-    return rows;
+template <class Run>
+void DenseStore<T>::for_each_block(Selection objects, Run run) const {
+    constexpr std::size_t largest_block = 256;
+    const T* rows[largest_block];
+    for (std::size_t first = 0; first < objects.size; first += largest_block) {
+        const std::size_t n = std::min(largest_block, objects.size - first);
+        for (std::size_t j = 0; j < n; ++j) rows[j] = row(objects[first + j]);
+        run(DenseBlock<T>{rows, n, n_columns_}, first);
+    }
 }
 
 template <class T>
 void DenseStore<T>::products(const VectorQueries& queries, Selection objects,
                              const VectorLoops& loops, double* out, std::size_t stride) const {
-    const std::vector<const T*> rows = rows_of(objects);
-    const DenseBlock<T> block{rows.data(), rows.size(), n_columns_};
     const DenseQueries view = static_cast<const PackedQueries&>(queries).view();
-    if constexpr (std::is_same_v<T, float>) {
-        loops.products_f32(view, block, out, stride);
-    } else {
-        loops.products_f64(view, block, out, stride);
-    }
+    for_each_block(objects, [&](DenseBlock<T> block, std::size_t first) {
+        if constexpr (std::is_same_v<T, float>) {
+            loops.products_f32(view, block, out + first, stride);
+        } else {
+            loops.products_f64(view, block, out + first, stride);
+        }
+    });
 }
 
 template <class T>
 void DenseStore<T>::squared_distances(const VectorQueries& queries, Selection objects,
                                       DifferenceScale scale, const VectorLoops& loops, double* out,
                                       std::size_t stride) const {
-    const std::vector<const T*> rows = rows_of(objects);
-    const DenseBlock<T> block{rows.data(), rows.size(), n_columns_};
     const DenseQueries view = static_cast<const PackedQueries&>(queries).view();
-    if constexpr (std::is_same_v<T, float>) {
-        loops.squared_distances_f32(view, block, scale, out, stride);
-    } else {
-        loops.squared_distances_f64(view, block, scale, out, stride);
-    }
+    for_each_block(objects, [&](DenseBlock<T> block, std::size_t first) {
+        if constexpr (std::is_same_v<T, float>) {
+            loops.squared_distances_f32(view, block, scale, out + first, stride);
+        } else {
+            loops.squared_distances_f64(view, block, scale, out + first, stride);
+        }
+    });
 }
 
 template <class T>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "fastmks/vector_loops.hpp"
 
@@ -103,15 +104,18 @@ void for_each_row(const ScanProblem& problem, const Grid& grid, std::size_t task
 }
 
 // Offers the hits of one row, passing over chunks where none is above the threshold.
-void offer_row(const VectorLoops& loops, const Row& row, std::size_t skip, TopK& best) {
+void offer_row(const ScanProblem& problem, const VectorLoops& loops, const Row& row,
+               std::size_t skip, TopK& best) {
     constexpr std::size_t chunk = 64;
     for (std::size_t begin = 0; begin < row.block.size; begin += chunk) {
         const std::size_t end = std::min(begin + chunk, row.block.size);
-        // Positions increase along a scan, so a value equal to the threshold comes too late.
-        if (loops.count_above(row.values + begin, end - begin, best.threshold()) == 0) continue;
+        // Where names increase along the scan, a value equal to the threshold comes too late.
+        const double below =
+            problem.names ? std::nextafter(best.threshold(), -HUGE_VAL) : best.threshold();
+        if (loops.count_above(row.values + begin, end - begin, below) == 0) continue;
         for (std::size_t j = begin; j < end; ++j) {
-            if (row.values[j] > best.threshold() && row.block[j] != skip) {
-                best.offer({row.values[j], static_cast<std::int64_t>(row.block[j])});
+            if (row.values[j] >= best.threshold() && row.block[j] != skip) {
+                best.offer({row.values[j], problem.name(row.block[j])});
             }
         }
     }
@@ -131,8 +135,8 @@ void scan_top_k(const ScanProblem& problem, std::size_t k, std::size_t threads, 
     const VectorLoops& loops = vector_loops(problem.objects.isa());
     const auto write = [&](std::size_t query, const std::vector<Hit>& hits) {
         for (std::size_t rank = 0; rank < k; ++rank) {
-            values[query * k + rank] = hits[rank].value;
-            positions[query * k + rank] = hits[rank].position;
+            values[problem.row(query) * k + rank] = hits[rank].value;
+            positions[problem.row(query) * k + rank] = hits[rank].position;
         }
     };
     // partial[query * n_ranges + range], where there are several ranges
@@ -141,7 +145,8 @@ void scan_top_k(const ScanProblem& problem, std::size_t k, std::size_t threads, 
         const Slice queries = grid.queries_of(task);
         std::vector<TopK> best(queries.end - queries.begin, TopK(k));
         for_each_row(problem, grid, task, worker, [&](const Row& row) {
-            offer_row(loops, row, skipped_by(problem, row.query), best[row.query - queries.begin]);
+            offer_row(problem, loops, row, skipped_by(problem, row.query),
+                      best[row.query - queries.begin]);
         });
         for (std::size_t query = queries.begin; query < queries.end; ++query) {
             const auto& hits = best[query - queries.begin].sorted();
@@ -171,7 +176,7 @@ std::vector<std::vector<Hit>> scan_above(const ScanProblem& problem, const doubl
             const std::size_t skip = skipped_by(problem, row.query);
             for (std::size_t j = 0; j < row.block.size; ++j) {
                 if (row.values[j] >= thresholds[row.query] && row.block[j] != skip) {
-                    found.push_back({row.values[j], static_cast<std::int64_t>(row.block[j])});
+                    found.push_back({row.values[j], problem.name(row.block[j])});
                 }
             }
         });

@@ -1,5 +1,7 @@
 #include "fastmks/space.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "fastmks/vector_loops.hpp"
@@ -16,6 +18,29 @@ void Space::values(const QueryBatch& queries, Selection objects, double* out) co
                              out[at]);
         }
     }
+}
+
+EvaluationCost measure_cost(const Space& space) {
+    using Clock = std::chrono::steady_clock;
+    const auto batch = space.batch(0, 1);
+    const auto seconds = [&](std::size_t n) {
+        std::vector<double> values(n);
+        double least = HUGE_VAL;
+        for (int repeat = 0; repeat < 5; ++repeat) {
+            const auto started = Clock::now();
+            space.evaluate(*batch, Selection::range(0, n), values.data(), n);
+            const std::chrono::duration<double> taken = Clock::now() - started;
+            least = std::min(least, taken.count());
+            if (taken > std::chrono::milliseconds(1)) break;  // slow enough to be exact
+        }
+        return least;
+    };
+    const double one = seconds(1);
+    std::size_t n = std::min<std::size_t>(space.size(), 256);
+    if (one > 1e-4) n = std::min<std::size_t>(n, 4);
+    const double many = n > 1 ? seconds(n) : one;
+    const double value = n > 1 ? std::max(0.0, many - one) / static_cast<double>(n - 1) : one;
+    return {std::max(0.0, one - value), std::max(value, 1e-10)};
 }
 
 }  // namespace fastmks

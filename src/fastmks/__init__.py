@@ -12,11 +12,15 @@ array([[4., 3.]])
 from fastmks import kernels
 from fastmks._core import version as __version__
 from fastmks.errors import FastmksError, InvalidArgument, KernelValueError, NotMercerError
+from fastmks.hardness import Hardness, hardness
 from fastmks.hits import Hits, HitsAbove, Stats
 from fastmks.index import Index
+from fastmks.traversal import Traversal
+from fastmks.tree import Tree
 
 __all__ = [
     "FastmksError",
+    "Hardness",
     "Hits",
     "HitsAbove",
     "Index",
@@ -24,6 +28,9 @@ __all__ = [
     "KernelValueError",
     "NotMercerError",
     "Stats",
+    "Traversal",
+    "Tree",
     "__version__",
+    "hardness",
     "kernels",
 ]

@@ -1,6 +1,6 @@
 """The compiled core of fastmks: private, and free to change."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Annotated, overload
 
 import numpy
@@ -37,6 +37,12 @@ class ValueFault(ArithmeticError):
 class SelfValueFault(ArithmeticError):
     pass
 
+class NotMercerFault(ArithmeticError):
+    pass
+
+class TriangleFault(ArithmeticError):
+    pass
+
 class Space:
     """Objects under one kernel."""
 
@@ -50,6 +56,9 @@ class Space:
 
     @property
     def isa(self) -> str: ...
+
+    def measure_cost(self) -> tuple[float, float]:
+        """(seconds per call, seconds per value in it)"""
 
     def self_values(self) -> NDArray[numpy.float64]:
         """K(x, x) of every object."""
@@ -66,8 +75,48 @@ def scaled_space(space: Space, factor: float) -> Space: ...
 
 def normalized_space(space: Space, is_mercer: bool) -> Space: ...
 
-def scan_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, skip_self: bool, k: int, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]: ...
+def scan_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, skip_self: bool, k: int, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]: ...
 
-def scan_above(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, progress: object | None) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64]]: ...
+def scan_above(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, progress: object | None) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64]]: ...
 
 def scan_matrix(objects: Space, queries: Space, threads: int) -> NDArray[numpy.float64]: ...
+
+class Traversal:
+    """How a tree search goes about it."""
+
+    def __init__(self, order: str, block: int, bounds: Set[str]) -> None: ...
+
+class CoverTree:
+    """A cover tree in the kernel's Hilbert space."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def base(self) -> float: ...
+
+    @property
+    def n_nodes(self) -> int: ...
+
+    @property
+    def n_bytes(self) -> int: ...
+
+    @property
+    def build_evaluations(self) -> int: ...
+
+    def order(self) -> NDArray[numpy.int64]: ...
+
+    def leaf_distances(self) -> NDArray[numpy.float64]: ...
+
+    def nodes(self) -> dict[str, object]: ...
+
+    def find_fault(self, space: Space) -> str: ...
+
+smallest_base: float = 1.000001
+
+itself: int = 18446744073709551615
+
+def build_cover_tree(space: Space, base: float, threads: int, progress: object | None) -> CoverTree: ...
+
+def tree_top_k(tree: CoverTree, objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, skip_self: bool, k: int, traversal: Traversal, epsilon: float, relative: float, budget: int | None, seconds: float | None, sample_size: int, seed: int, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64], NDArray[numpy.float64], dict[str, int]]: ...
+
+def tree_above(tree: CoverTree, objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], traversal: Traversal, threads: int, progress: object | None) -> tuple[tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64]], dict[str, int]]: ...

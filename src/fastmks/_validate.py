@@ -8,7 +8,14 @@ from typing import Any
 
 from fastmks.errors import InvalidArgument
 
-__all__ = ["check_count", "check_k", "check_number", "check_threads", "default_threads"]
+__all__ = [
+    "check_count",
+    "check_k",
+    "check_number",
+    "check_seed",
+    "check_threads",
+    "default_threads",
+]
 
 _MOST_THREADS = 1024
 
@@ -47,6 +54,17 @@ def check_k(k: Any, n_objects: int, what: str = "indexed objects") -> int:
     if count > n_objects:
         raise InvalidArgument(f"k must be between 1 and the {n_objects} {what}; got k={count}.")
     return count
+
+
+def check_seed(seed: Any) -> int:
+    """Return the seed of a random choice, a whole number of at least 0."""
+    try:
+        number = -1 if isinstance(seed, bool) else operator.index(seed)
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise InvalidArgument(f"seed must be a whole number of at least 0; got {seed!r}.")
+    return number
 
 
 def check_threads(threads: Any) -> int:

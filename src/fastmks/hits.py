@@ -1,8 +1,8 @@
 """What a search returns: values and indices, best first, and what they cost."""
 
 import operator
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,7 +24,16 @@ class Stats:
     kernel_evaluations : int
         Evaluations of K(query, object); a linear scan needs ``n_queries * n_objects``.
     self_evaluations : int
-        Evaluations of K(query, query), which kernels with Normalized in them need.
+        Evaluations of K(query, query), which trees and kernels with Normalized in them need.
+    query_evaluations : int
+        Evaluations of K(query, other query), which build the query tree of a dual-tree search.
+    bounds : int
+        Upper bounds computed.
+    nodes : int
+        Nodes of a tree visited.
+    pruned : mapping of str to int
+        Subtrees and single objects left out, by the bound that did it; "parent" ones came before
+        anything below was evaluated.
     n_queries, n_objects : int
         Queries asked, and objects searched for each (fewer than the index holds with ``only=``).
     threads : int
@@ -47,6 +56,10 @@ class Stats:
     n_objects: int
     threads: int
     seconds: float
+    query_evaluations: int = 0
+    bounds: int = 0
+    nodes: int = 0
+    pruned: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def scan_share(self) -> float:
@@ -69,6 +82,9 @@ class Hits:
         The same objects by the ids of the index.
     stats : Stats
         What the search cost.
+    gap : float64 array (n_queries,)
+        The true k-th value of a query is at most this much above the returned one. 0 means that
+        the answer is proven exact, ties included.
 
     Examples
     --------
@@ -86,6 +102,7 @@ class Hits:
     indices: _Indices
     ids: np.ndarray[Any, Any]
     stats: Stats
+    gap: _Values
 
     def __iter__(self) -> Iterator[np.ndarray[Any, Any]]:
         yield self.values

@@ -1,23 +1,30 @@
 """The one object users hold: objects, their ids, a kernel, and the engines that search them."""
 
+import threading
 import time
 from typing import Any
 
 import numpy as np
 
 from fastmks._validate import check_k, check_threads
+from fastmks.approximation import make_approximation
+from fastmks.dual_tree import DualTree
+from fastmks.engine import Cost, Engine, Search
 from fastmks.errors import InvalidArgument
 from fastmks.hits import Hits, HitsAbove, Stats
 from fastmks.ids import make_ids
 from fastmks.kernels import Kernel, as_kernel
 from fastmks.progress import Progress
-from fastmks.scan import Scan, Search
+from fastmks.scan import Scan
 from fastmks.spaces import Namer, Space, faults_named
 from fastmks.stores import make_store
+from fastmks.traversal import Traversal, check_base, check_traversal
+from fastmks.tree import Tree, build_tree
+from fastmks.walked_tree import WalkedTree
 
 __all__ = ["Index"]
 
-_ALGORITHMS = ("scan",)
+_ALGORITHMS = ("scan", "tree", "dual-tree")
 
 
 class Index:
@@ -28,17 +35,23 @@ class Index:
     objects : array-like or scipy.sparse matrix, (n, d)
         One vector per row. C-contiguous float32 and float64 arrays, and the values of CSR
         matrices with sorted columns, are not copied: leave them unchanged while the index is in
-        use, or pass ``copy=True``.
+        use, or pass ``copy=True``. (A tree copies them, into its own order, when it is built.)
     kernel : Kernel or str, default "linear"
         A kernel from `fastmks.kernels`, or the name of one with its default parameters.
-    algorithm : {"scan"}, default "scan"
-        How to search; every algorithm returns the same answers.
+    algorithm : {"scan", "tree", "dual-tree"}, default "scan"
+        How to search; every algorithm returns the same answers. A tree is built now for "tree" and
+        "dual-tree", and otherwise when it is first needed; "dual-tree" builds one on the queries of
+        each search too, which pays for many queries close to each other.
+    base : float, default 1.3
+        Levels of the tree are this factor apart; greater than 1.
     ids : sequence of int or of str, optional
         Your names for the objects, each once; 0 ... n-1 when not given.
     copy : bool, default False
         Keep a copy of the objects instead of sharing the caller's memory.
     threads : int, optional
         Threads per search; OMP_NUM_THREADS or the usable CPUs when not given.
+    progress : bool, default False
+        Show a progress bar while a tree is built.
 
     Examples
     --------
@@ -57,26 +70,44 @@ class Index:
         kernel: Kernel | str = "linear",
         *,
         algorithm: str = "scan",
+        base: float = 1.3,
         ids: Any = None,
         copy: bool = False,
         threads: int | None = None,
+        progress: bool = False,
     ) -> None:
         checked_kernel = as_kernel(kernel)
         self._algorithm = _check_algorithm(algorithm)
+        self._base = check_base(base)
         self._threads = check_threads(threads)
         store = make_store(objects)
         self._ids = make_ids(ids, len(store))
-        self._space = Space(store.copy() if copy else store, checked_kernel, name=self._name)
-        self._scan = Scan(self._space)
+        self._building = threading.Lock()
+        # Replaced as a whole when a tree is built: a search keeps the one it started with.
+        self._engines: tuple[Space, Tree | None] = (
+            Space(store.copy() if copy else store, checked_kernel, name=self._name),
+            None,
+        )
+        if self._algorithm != "scan":
+            self._built_tree(Progress(bool(progress)))
 
     def __len__(self) -> int:
-        return len(self._space)
+        return len(self._ids.array)
 
     def __repr__(self) -> str:
         return (
             f"<Index: {len(self)} objects of {self._space.store.n_columns} columns, "
             f"{self.kernel!r}, {self._algorithm}>"
         )
+
+    @property
+    def _space(self) -> Space:
+        return self._engines[0]
+
+    @property
+    def tree(self) -> Tree:
+        """The cover tree of the objects; built now if it was not needed before."""
+        return self._built_tree(Progress(False))
 
     @property
     def kernel(self) -> Kernel:
@@ -95,8 +126,16 @@ class Index:
         queries: Any,
         k: int = 1,
         *,
+        epsilon: float | None = None,
+        relative: float | None = None,
+        rank: int | None = None,
+        delta: float | None = None,
+        budget: int | None = None,
+        seconds: float | None = None,
+        seed: int = 0,
         only: Any = None,
         algorithm: str | None = None,
+        traversal: Traversal | None = None,
         threads: int | None = None,
         progress: bool = False,
     ) -> Hits:
@@ -108,10 +147,28 @@ class Index:
             Vectors as long as the indexed ones, dense or sparse; a 1-D vector is one query.
         k : int, default 1
             Results per query, at most the objects searched.
+        epsilon : float, optional
+            Each returned value may be this much below the true one of its rank. The options from
+            here to `seed` make a search approximate; `docs/approximate.md` says how they combine.
+            ``hits.gap`` says what the answer may have missed.
+        relative : float, optional
+            Each returned value may be below the true one by this share of the true one's magnitude.
+        rank : int, optional
+            With probability 1 - `delta`, all k returned objects are among the `rank` best.
+        delta : float, optional
+            How often `rank` may fail; 0.05 when not given.
+        budget : int, optional
+            Kernel evaluations per query, at least k: the best answer they allow. Needs a tree.
+        seconds : float, optional
+            Time for the whole search: the best answers it allows. Needs a tree.
+        seed : int, default 0
+            Of the random draws of `rank`.
         only : sequence of ids or boolean mask, optional
             Search among these objects only.
         algorithm : str, optional
             For this search, instead of the index's own.
+        traversal : Traversal, optional
+            How to walk a tree: for experiments, answers stay the same.
         threads : int, optional
             For this search, instead of the index's own.
         progress : bool, default False
@@ -133,16 +190,39 @@ class Index:
         array([[0]])
         """
         started = time.perf_counter()
-        search = self._prepare(self._space.queries(queries), only, algorithm, threads, progress)
+        engine = self._engine(algorithm, traversal, progress)
+        among = None if only is None else self._positions(only)
+        n_among = len(self) if among is None else len(among)
         what = "indexed objects" if only is None else "objects that only= leaves"
-        checked_k = check_k(k, self._scan.n_among(search), what)
-        return self._top_k(search, checked_k, started, "queries[{}]".format)
+        checked_k = check_k(k, n_among, what)
+        approximation = make_approximation(
+            k=checked_k,
+            n_objects=n_among,
+            epsilon=epsilon,
+            relative=relative,
+            rank=rank,
+            delta=delta,
+            budget=budget,
+            seconds=seconds,
+            seed=seed,
+            is_filtered=only is not None,
+        )
+        search = Search(
+            queries=engine.space.queries(queries),
+            among=among,
+            skip_self=False,
+            threads=self._threads if threads is None else check_threads(threads),
+            progress=Progress(bool(progress)),
+            approximation=approximation,
+        )
+        return self._top_k(engine, search, checked_k, started, "queries[{}]".format)
 
     def search_self(
         self,
         k: int = 1,
         *,
         algorithm: str | None = None,
+        traversal: Traversal | None = None,
         threads: int | None = None,
         progress: bool = False,
     ) -> Hits:
@@ -155,7 +235,7 @@ class Index:
         ----------
         k : int, default 1
             Results per object, at most ``len(self) - 1``.
-        algorithm, threads, progress
+        algorithm, traversal, threads, progress
             As in `search`.
 
         Returns
@@ -172,9 +252,16 @@ class Index:
                [0]])
         """
         started = time.perf_counter()
-        search = self._prepare(self._space, None, algorithm, threads, progress, skip_self=True)
+        engine = self._engine(algorithm, traversal, progress)
         checked_k = check_k(k, len(self) - 1, "other objects")
-        return self._top_k(search, checked_k, started, self._name)
+        search = Search(
+            queries=engine.space,
+            among=None,
+            skip_self=True,
+            threads=self._threads if threads is None else check_threads(threads),
+            progress=Progress(bool(progress)),
+        )
+        return self._top_k(engine, search, checked_k, started, self._name)
 
     def search_above(
         self,
@@ -183,6 +270,7 @@ class Index:
         *,
         only: Any = None,
         algorithm: str | None = None,
+        traversal: Traversal | None = None,
         threads: int | None = None,
         progress: bool = False,
     ) -> HitsAbove:
@@ -190,7 +278,7 @@ class Index:
 
         Parameters
         ----------
-        queries, only, algorithm, threads, progress
+        queries, only, algorithm, traversal, threads, progress
             As in `search`.
         threshold : float or sequence of float
             One for all queries, or one for each.
@@ -209,47 +297,78 @@ class Index:
         array([2, 1])
         """
         started = time.perf_counter()
-        search = self._prepare(self._space.queries(queries), only, algorithm, threads, progress)
-        thresholds = _check_threshold(threshold, len(search.queries))
-        with faults_named(self.kernel, "queries[{}]".format, self._name):
-            offsets, values, indices = self._scan.above(search, thresholds)
-        stats = self._stats(search, started)
-        return HitsAbove(offsets, values, indices, self._ids.array[indices], stats)
-
-    def _top_k(self, search: Search, k: int, started: float, name_query: Namer) -> Hits:
-        with faults_named(self.kernel, name_query, self._name):
-            values, indices = self._scan.top_k(search, k)
-        return Hits(values, indices, self._ids.array[indices], self._stats(search, started))
-
-    def _stats(self, search: Search, started: float) -> Stats:
-        return Stats(
-            algorithm=self._scan.name,
-            kernel_evaluations=self._scan.evaluations(search),
-            self_evaluations=0 if search.skip_self else search.queries.n_self_evaluations,
-            n_queries=len(search.queries),
-            n_objects=self._scan.n_among(search),
-            threads=search.threads,
-            seconds=time.perf_counter() - started,
-        )
-
-    def _prepare(
-        self,
-        queries: Space,
-        only: Any,
-        algorithm: str | None,
-        threads: int | None,
-        progress: bool,
-        *,
-        skip_self: bool = False,
-    ) -> Search:
-        _check_algorithm(self._algorithm if algorithm is None else algorithm)
-        return Search(
-            queries=queries,
+        engine = self._engine(algorithm, traversal, progress)
+        search = Search(
+            queries=engine.space.queries(queries),
             among=None if only is None else self._positions(only),
-            skip_self=skip_self,
+            skip_self=False,
             threads=self._threads if threads is None else check_threads(threads),
             progress=Progress(bool(progress)),
         )
+        thresholds = _check_threshold(threshold, len(search.queries))
+        with faults_named(self.kernel, "queries[{}]".format, self._namer(engine.space)):
+            found = engine.above(search, thresholds)
+        return HitsAbove(
+            found.offsets,
+            found.values,
+            found.positions,
+            self._ids.array[found.positions],
+            self._stats(engine, search, found.cost, started),
+        )
+
+    def _top_k(
+        self, engine: Engine, search: Search, k: int, started: float, name_query: Namer
+    ) -> Hits:
+        name_object = self._namer(engine.space)
+        if search.skip_self:
+            name_query = name_object
+        with faults_named(self.kernel, name_query, name_object):
+            found = engine.top_k(search, k)
+        return Hits(
+            found.values,
+            found.positions,
+            self._ids.array[found.positions],
+            self._stats(engine, search, found.cost, started),
+            found.gap,
+        )
+
+    def _stats(self, engine: Engine, search: Search, cost: Cost, started: float) -> Stats:
+        prepared = 0 if search.skip_self else search.queries.n_self_evaluations
+        return Stats(
+            algorithm=engine.name,
+            kernel_evaluations=cost.evaluations,
+            self_evaluations=prepared + cost.self_evaluations,
+            query_evaluations=cost.query_evaluations,
+            n_queries=len(search.queries),
+            n_objects=len(self) if search.among is None else len(search.among),
+            threads=search.threads,
+            seconds=time.perf_counter() - started,
+            bounds=cost.bounds,
+            nodes=cost.nodes,
+            pruned=cost.pruned,
+        )
+
+    def _engine(self, algorithm: str | None, traversal: Any, progress: bool) -> Engine:
+        name = self._algorithm if algorithm is None else _check_algorithm(algorithm)
+        checked = check_traversal(traversal)
+        if name == "scan":
+            return Scan(self._space)
+        tree = self._built_tree(Progress(bool(progress)))
+        return WalkedTree(tree, checked) if name == "tree" else DualTree(tree, checked)
+
+    def _built_tree(self, progress: Progress) -> Tree:
+        with self._building:
+            space, tree = self._engines
+            if tree is None:
+                tree = build_tree(
+                    space,
+                    base=self._base,
+                    threads=self._threads,
+                    progress=progress,
+                    name=self._namer(space),
+                )
+                self._engines = (tree.space, tree)
+            return tree
 
     def _positions(self, only: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return the positions that `only` names, increasing."""
@@ -269,14 +388,17 @@ class Index:
             return np.flatnonzero(mask).astype(np.int64)
         return np.unique(self._ids.positions(only, name="only"))
 
+    def _namer(self, space: Space) -> Namer:
+        return lambda place: self._name(space.position(place))
+
     def _name(self, position: int) -> str:
         return f"object {self._ids.array[position].item()!r}"
 
 
 def _check_algorithm(algorithm: Any) -> str:
     if not isinstance(algorithm, str) or algorithm not in _ALGORITHMS:
-        known = " or ".join(map(repr, _ALGORITHMS))
-        raise InvalidArgument(f"algorithm must be {known}; got {algorithm!r}.")
+        known = ", ".join(map(repr, _ALGORITHMS))
+        raise InvalidArgument(f"algorithm must be one of {known}; got {algorithm!r}.")
     return algorithm
 
 

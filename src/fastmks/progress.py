@@ -14,13 +14,15 @@ class Progress:
     shown: bool
 
     @contextmanager
-    def bar(self, total: int) -> Iterator[Callable[[int], None] | None]:
+    def bar(
+        self, total: int, *, unit: str = " evaluations"
+    ) -> Iterator[Callable[[int], None] | None]:
         """Yield what to call with the amount of work done so far; None when nothing is shown."""
         if not self.shown:
             yield None
             return
         from tqdm import tqdm  # here, since importing it costs time that few need
 
-        with tqdm(total=total, unit=" evaluations", unit_scale=True) as bar:
+        with tqdm(total=total, unit=unit, unit_scale=True) as bar:
             yield lambda done: (bar.update(done - bar.n), None)[1]
             bar.update(total - bar.n)

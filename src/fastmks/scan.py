@@ -6,21 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fastmks import _core
-from fastmks.progress import Progress
+from fastmks.engine import AboveFound, Cost, Search, TopKFound, plain_int64
 from fastmks.spaces import Space
 
-__all__ = ["Scan", "Search"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Search:
-    """What an engine is asked: these queries, among these positions (all when None)."""
-
-    queries: Space
-    among: np.ndarray[Any, np.dtype[np.int64]] | None
-    skip_self: bool  # query i is object i, and not an answer to itself
-    threads: int
-    progress: Progress
+__all__ = ["Scan"]
 
 
 @dataclass(frozen=True)
@@ -30,44 +19,42 @@ class Scan:
     space: Space
     name: ClassVar[str] = "scan"
 
-    def n_among(self, search: Search) -> int:
-        """Return how many objects each query is compared with."""
-        return len(self.space) if search.among is None else len(search.among)
-
-    def evaluations(self, search: Search) -> int:
-        """Return the kernel evaluations of any search: one per query and object."""
-        return len(search.queries) * self.n_among(search)
-
-    def top_k(self, search: Search, k: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Return values and positions of the k best, (n_queries, k)."""
-        with search.progress.bar(self.evaluations(search)) as report:
+    def top_k(self, search: Search, k: int) -> TopKFound:
+        """Return the k best of each query: always exact."""
+        with search.progress.bar(self._evaluations(search)) as report:
             values, positions = _core.scan_top_k(
                 self.space.core,
                 search.queries.core,
-                search.among,
+                self.space.places(search.among),
+                self.space.order,
                 search.skip_self,
                 k,
                 search.threads,
                 report,
             )
-        return values, _plain_int64(positions)
+        return TopKFound(
+            values, plain_int64(positions), np.zeros(len(search.queries)), self._cost(search)
+        )
 
     def above(
         self, search: Search, thresholds: np.ndarray[Any, np.dtype[np.float64]]
-    ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Return offsets, values and positions of all at or above each query's threshold."""
-        with search.progress.bar(self.evaluations(search)) as report:
+    ) -> AboveFound:
+        """Return all at or above each query's threshold."""
+        with search.progress.bar(self._evaluations(search)) as report:
             offsets, values, positions = _core.scan_above(
                 self.space.core,
                 search.queries.core,
-                search.among,
+                self.space.places(search.among),
+                self.space.order,
                 thresholds,
                 search.threads,
                 report,
             )
-        return _plain_int64(offsets), values, _plain_int64(positions)
+        return AboveFound(plain_int64(offsets), values, plain_int64(positions), self._cost(search))
 
+    def _evaluations(self, search: Search) -> int:
+        n_among = len(self.space) if search.among is None else len(search.among)
+        return len(search.queries) * n_among
 
-def _plain_int64(array: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """The same memory as numpy's own int64: the core's arrives as C's long long and prints so."""
-    return array.view(np.int64)
+    def _cost(self, search: Search) -> Cost:
+        return Cost(evaluations=self._evaluations(search))

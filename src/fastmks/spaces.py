@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -26,6 +26,10 @@ __all__ = [
 ]
 
 Namer = Callable[[int], str]
+_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+
+
+_SCAN_INSTEAD = "Trees need a Mercer kernel: pass algorithm='scan' to search without one."
 
 
 class Rounding(NamedTuple):
@@ -40,11 +44,23 @@ class Rounding(NamedTuple):
 
 
 class Space:
-    """Objects under one kernel. Queries are objects of another Space with the same kernel."""
+    """Objects under one kernel. Queries are objects of another Space with the same kernel.
 
-    def __init__(self, store: Store, kernel: Kernel, *, name: Namer = "objects[{}]".format) -> None:
+    An engine may keep its objects in an order of its own: `order[place]` is then the position of
+    the object at a place, as the user counts. None means as given.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        kernel: Kernel,
+        *,
+        name: Namer = "objects[{}]".format,
+        order: _Positions | None = None,
+    ) -> None:
         self.store = store
         self.kernel = kernel
+        self.order = order
         with faults_named(kernel, name, name):
             self.core = _build(kernel, store, chosen_isa())
 
@@ -54,6 +70,28 @@ class Space:
     def queries(self, queries: Any) -> "Space":
         """Return queries as a space that can be compared with this one."""
         return Space(make_queries(queries, self.store), self.kernel, name="queries[{}]".format)
+
+    def ordered(self, order: _Positions) -> "Space":
+        """Return the same objects, copied, with the one at order[place] at each place."""
+        before = order if self.order is None else self.order[order]
+        return Space(self.store.take(order), self.kernel, order=before)
+
+    def places(self, positions: _Positions | None) -> _Positions | None:
+        """Return where the objects at these positions lie, increasing; None for all."""
+        if positions is None or self.order is None:
+            return positions
+        is_wanted = np.zeros(len(self), dtype=bool)
+        is_wanted[positions] = True
+        return np.flatnonzero(is_wanted[self.order]).astype(np.int64)
+
+    def position(self, place: int) -> int:
+        """Return the position, as the user counts, of the object at a place."""
+        return place if self.order is None else int(self.order[place])
+
+    @property
+    def is_mercer(self) -> bool:
+        """Whether the kernel is known to be Mercer on vectors of this length."""
+        return self.kernel.mercer_columns >= self.store.n_columns
 
     @property
     def rounding(self) -> Rounding:
@@ -134,6 +172,26 @@ def faults_named(kernel: Kernel, name_query: Namer, name_object: Namer) -> Itera
             f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}; "
             "a ranking needs finite values. Rescale the vectors, or use a kernel with a bounded "
             "range such as Cosine() or Gaussian()."
+        ) from None
+    except _core.NotMercerFault as fault:
+        query, position, value, limit = fault.args
+        if position == _core.itself:
+            raise NotMercerError(
+                f"{kernel!r} gives {name_query(query)} and itself the value {value}; a Mercer "
+                f"kernel has no negative K(x, x). {_SCAN_INSTEAD}"
+            ) from None
+        raise NotMercerError(
+            f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}; "
+            f"their values with themselves allow a Mercer kernel at most {limit:.6g} in magnitude."
+            f" {_SCAN_INSTEAD}"
+        ) from None
+    except _core.TriangleFault as fault:
+        a, b, c = map(name_object, fault.args[:3])
+        ab, bc, ca = fault.args[3:]
+        raise NotMercerError(
+            f"{kernel!r} puts {a}, {b} and {c} at distances {ab:.6g}, {bc:.6g} and {ca:.6g} from "
+            f"each other, which no Mercer kernel does: one exceeds the sum of the others. "
+            f"{_SCAN_INSTEAD}"
         ) from None
     except _core.SelfValueFault as fault:
         position, value = fault.args

@@ -37,6 +37,10 @@ class DenseStore:
         """The same vectors in memory of their own."""
         return DenseStore(self.array.copy())
 
+    def take(self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> "DenseStore":
+        """The vectors at these positions, in this order, in memory of their own."""
+        return DenseStore(self.array[positions])
+
 
 @dataclass(frozen=True, eq=False)
 class SparseStore:
@@ -65,6 +69,16 @@ class SparseStore:
         return SparseStore(
             self.offsets.copy(), self.columns.copy(), self.values.copy(), self.n_columns
         )
+
+    def take(self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> "SparseStore":
+        """The vectors at these positions, in this order, in memory of their own."""
+        lengths = np.diff(self.offsets)[positions]
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        # Entry e of the result comes from e - (where its row begins) + (where it began).
+        entries = np.arange(offsets[-1]) + np.repeat(
+            self.offsets[positions] - offsets[:-1], lengths
+        )
+        return SparseStore(offsets, self.columns[entries], self.values[entries], self.n_columns)
 
 
 Store: TypeAlias = DenseStore | SparseStore

@@ -16,6 +16,17 @@ struct ScanProblem {
     const Space& queries;
     Selection among;         ///< the objects to search, positions increasing
     bool skip_self = false;  ///< query i is object i, and not an answer to itself
+    /// What the object at each position is called in answers, and query i with it when it is object
+    /// i; its position when null.
+    const std::int64_t* names = nullptr;
+
+    [[nodiscard]] std::int64_t name(std::size_t position) const noexcept {
+        return names ? names[position] : static_cast<std::int64_t>(position);
+    }
+    /// The row of the answers that belongs to a query.
+    [[nodiscard]] std::size_t row(std::size_t query) const noexcept {
+        return skip_self ? static_cast<std::size_t>(name(query)) : query;
+    }
 };
 
 /// The k best objects for each query, into row-major n_queries x k arrays. `among` must hold at

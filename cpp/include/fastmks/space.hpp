@@ -88,4 +88,13 @@ public:
     [[nodiscard]] virtual Isa isa() const noexcept = 0;
 };
 
+/// Seconds that evaluations take here: those of one call, and of each value in it.
+struct EvaluationCost {
+    double call;
+    double value;
+};
+
+/// Measured on the space's own objects, in a few calls.
+[[nodiscard]] EvaluationCost measure_cost(const Space& space);
+
 }  // namespace fastmks

@@ -18,39 +18,58 @@ struct Hit {
     return a.value > b.value || (a.value == b.value && a.position < b.position);
 }
 
-/// The k best of the hits offered so far. Keeps up to 2k and throws the worse half away when they
-/// are full, so an offer costs O(1) on average whatever k is.
+/// The k best of the hits offered so far: a heap with the worst of them on top.
 class TopK {
 public:
-    explicit TopK(std::size_t k) : k_(k) { hits_.reserve(2 * k); }
+    explicit TopK(std::size_t k) : k_(k) { hits_.reserve(k); }
 
-    /// A hit with a smaller value cannot enter any more.
+    /// A hit with a smaller value cannot enter any more: the k-th best value so far.
     [[nodiscard]] double threshold() const noexcept { return worst_.value; }
+
+    [[nodiscard]] bool is_full() const noexcept { return hits_.size() == k_; }
 
     void offer(Hit hit) {
         if (!ranks_before(hit, worst_)) return;
-        hits_.push_back(hit);
-        if (hits_.size() == 2 * k_) shrink();
+        if (hits_.size() == k_) {
+            replace_worst(hit);
+        } else {
+            hits_.push_back(hit);
+            if (hits_.size() < k_) return;
+            std::make_heap(hits_.begin(), hits_.end(), ranks_before);
+        }
+        worst_ = hits_.front();
     }
 
-    /// The best k, best first; fewer when fewer were offered.
+    /// The best k, best first; fewer when fewer were offered. Offers nothing more afterwards.
     [[nodiscard]] const std::vector<Hit>& sorted() {
-        if (hits_.size() > k_) shrink();
         std::sort(hits_.begin(), hits_.end(), ranks_before);
         return hits_;
     }
 
-private:
-    void shrink() {
-        const auto kth = hits_.begin() + static_cast<std::ptrdiff_t>(k_) - 1;
-        std::nth_element(hits_.begin(), kth, hits_.end(), ranks_before);
-        worst_ = *kth;
-        hits_.resize(k_);
+    /// As new, with its memory kept.
+    void clear() noexcept {
+        hits_.clear();
+        worst_ = nothing;
     }
 
+private:
+    // Moves the hole left by the worst hit down to where the new one belongs.
+    void replace_worst(Hit hit) noexcept {
+        std::size_t hole = 0;
+        for (std::size_t child = 1; child < k_; child = 2 * hole + 1) {
+            if (child + 1 < k_ && ranks_before(hits_[child], hits_[child + 1])) ++child;
+            if (!ranks_before(hit, hits_[child])) break;
+            hits_[hole] = hits_[child];
+            hole = child;
+        }
+        hits_[hole] = hit;
+    }
+
+    static constexpr Hit nothing{-std::numeric_limits<double>::infinity(),
+                                 std::numeric_limits<std::int64_t>::max()};
     std::size_t k_;
     std::vector<Hit> hits_;
-    Hit worst_{-std::numeric_limits<double>::infinity(), std::numeric_limits<std::int64_t>::max()};
+    Hit worst_ = nothing;
 };
 
 }  // namespace fastmks

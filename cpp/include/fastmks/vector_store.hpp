@@ -81,7 +81,8 @@ public:
 
 private:
     [[nodiscard]] const T* row(std::size_t i) const noexcept { return data_ + i * n_columns_; }
-    [[nodiscard]] std::vector<const T*> rows_of(Selection objects) const;
+    template <class Run>
+    void for_each_block(Selection objects, Run run) const;
 
     const T* data_;
     std::size_t n_rows_;

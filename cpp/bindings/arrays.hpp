@@ -1,0 +1,49 @@
+#pragma once
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "fastmks/space.hpp"
+#include "fastmks/top_k.hpp"
+
+namespace fastmks::bindings {
+
+namespace nb = nanobind;
+
+template <class T>
+using Result = nb::ndarray<nb::numpy, T>;
+using Positions = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Thresholds = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// Hands an array over to Python.
+template <class T>
+Result<T> to_array(std::unique_ptr<T[]> values, std::initializer_list<std::size_t> shape) {
+    T* data = values.release();
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return Result<T>(data, shape, owner);
+}
+
+/// The positions in `among`, checked, or all objects.
+[[nodiscard]] Selection selection(const Space& objects, const std::optional<Positions>& among);
+
+/// Hits of several queries one after the other: those of query i are offsets[i] ... offsets[i + 1].
+struct Flattened {
+    std::size_t n_queries = 0;
+    std::unique_ptr<std::int64_t[]> offsets;
+    std::unique_ptr<double[]> values;
+    std::unique_ptr<std::int64_t[]> positions;
+};
+
+using HitArrays = std::tuple<Result<std::int64_t>, Result<double>, Result<std::int64_t>>;
+
+[[nodiscard]] Flattened flatten(const std::vector<std::vector<Hit>>& answers);
+[[nodiscard]] HitArrays to_arrays(Flattened flattened);
+
+}  // namespace fastmks::bindings

@@ -1,0 +1,22 @@
+#include "watch.hpp"
+
+#include <chrono>
+
+#include "gil.hpp"
+
+namespace fastmks::bindings {
+
+Watch python_watch(const nanobind::object& progress) {
+    using Clock = std::chrono::steady_clock;
+    return [&progress, last = Clock::now()](std::size_t work_done) mutable {
+        const auto now = Clock::now();
+        if (now - last < std::chrono::milliseconds(50)) return;
+        last = now;
+        stop_here_if_python_is_ending();
+        const nanobind::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
+        if (!progress.is_none()) progress(work_done);
+    };
+}
+
+}  // namespace fastmks::bindings

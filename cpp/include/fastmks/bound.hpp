@@ -1,0 +1,103 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "fastmks/geometry.hpp"
+
+namespace fastmks {
+
+/// Which bounds a search may use. Switching one off never changes an answer, only the cost.
+struct BoundKinds {
+    bool ball = true;    ///< Theorem 4.1: the distance to the furthest object below
+    bool cap = true;     ///< Cauchy-Schwarz: the greatest norm below
+    bool shell = true;   ///< ball and norms at once; Theorem 4.2 where all norms are 1
+    bool parent = true;  ///< all of these with the parent's point, before a child is evaluated
+};
+
+enum class BoundKind { ball, cap, shell };
+inline constexpr std::size_t n_bound_kinds = 3;
+
+/// What is known of some objects: they lie in a ball around a point p, and their norms within
+/// limits. Each figure errs on the safe side.
+struct Region {
+    double point_norm;     ///< at least |p|
+    double radius;         ///< at least |p - x|
+    double least_norm;     ///< at most |x|
+    double greatest_norm;  ///< at least |x|
+};
+
+/// Upper bounds on canonical values K^(q, x) of one query q. docs/algorithm.md derives them and the
+/// slack of each. `share` covers every rounding as a share of the norms involved, `lost` what
+/// underflow can take. A bound that is not a number bounds nothing: callers compare so that it
+/// keeps.
+class QueryBounds {
+public:
+    QueryBounds(const Geometry& geometry, double self_value)
+        : norm_(geometry.norm_above(self_value)),
+          square_(norm_ * norm_),
+          share_(8.0 * geometry.relative() + 64.0 * Geometry::unit),
+          lost_(4.0 * geometry.absolute()),
+          has_direction_(self_value > Geometry::tiny &&
+                         geometry.absolute() <= share_ * Geometry::tiny) {}
+
+    [[nodiscard]] double norm() const noexcept { return norm_; }
+
+    /// At most |x|, where `norm` is at least that and close.
+    [[nodiscard]] double norm_below(double norm) const noexcept {
+        return norm * norm > Geometry::tiny ? norm * (1.0 - share_) : 0.0;
+    }
+
+    /// K(q, x) = K(q, p) + K(q, x - p) <= K(q, p) + |q| radius.
+    [[nodiscard]] double ball(const Region& region, double value) const noexcept {
+        const double rounding = share_ * (region.radius + region.point_norm + region.greatest_norm);
+        return value + norm_ * (region.radius + rounding) + lost_;
+    }
+
+    /// K(q, x) <= |q| |x|.
+    [[nodiscard]] double cap(const Region& region) const noexcept {
+        return norm_ * (region.greatest_norm * (1.0 + share_)) + lost_;
+    }
+
+    /// The greatest K(q, x) over the ball and the norms at once, where it is less than `ball` and
+    /// `cap`: at the norm r nearest to where the ball reaches furthest along q,
+    ///     (A K(q, p) + sqrt(4 p^2 r^2 - A^2) sqrt(p^2 q^2 - K(q, p)^2)) / 2 p^2
+    /// with A = p^2 + r^2 - radius^2.
+    [[nodiscard]] double shell(const Region& region, double value) const noexcept {
+        const double point = region.point_norm * region.point_norm;
+        if (!has_direction_ || !(point > Geometry::tiny)) return HUGE_VAL;
+        const double radius = region.radius * region.radius;
+        const double furthest = point + radius + 2.0 * region.radius * value / norm_;
+        const double margin = share_ * (point + radius + 2.0 * region.radius * region.point_norm);
+        double norm = region.greatest_norm;
+        if (furthest - margin > norm * norm) {
+            const double sum = point + norm * norm + radius;
+            const double along = point + norm * norm - radius;
+            // The ball reaches this norm straight along q: the cap says it all.
+            if (!((along - 8.0 * share_ * sum) * norm_ > 2.0 * norm * value)) return HUGE_VAL;
+        } else {
+            norm = region.least_norm;
+            if (!(furthest + margin < norm * norm)) return HUGE_VAL;  // the ball says it all
+        }
+        const double square = norm * norm;
+        const double sum = point + square + radius;
+        const double along = point + square - radius;
+        const double both = point * square_;
+        const double across =
+            std::max(0.0, 4.0 * point * square - along * along) + 6.0 * share_ * sum * sum;
+        const double sine = std::max(0.0, both - value * value) + 6.0 * share_ * both;
+        const double rounding = 12.0 * share_ * sum * std::sqrt(both);
+        const double bound = along * value + std::sqrt(across) * std::sqrt(sine) + rounding;
+        return bound / (2.0 * point) + norm_ * share_ * region.greatest_norm + lost_;
+    }
+
+private:
+    double norm_;
+    double square_;
+    double share_;
+    double lost_;
+    bool has_direction_;
+};
+
+}  // namespace fastmks

@@ -1,0 +1,388 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "fastmks/tree_search.hpp"
+
+namespace fastmks {
+
+inline constexpr std::uint32_t no_node = 0xffffffff;
+
+/// Which places a query may look at, and which it may return.
+struct Places {
+    const std::vector<std::int64_t>* among = nullptr;  ///< to look at, increasing; all when null
+    const std::vector<std::int64_t>* only = nullptr;   ///< to return, increasing; all when null
+    bool is_sample = false;       ///< `among` is a sample: what is left out of it is missed
+    std::size_t self = SIZE_MAX;  ///< the query's own place, which is not returned
+
+    [[nodiscard]] std::size_t count(std::uint32_t begin, std::uint32_t end) const {
+        if (!among) return end - begin;
+        const auto first = std::lower_bound(among->begin(), among->end(), begin);
+        return static_cast<std::size_t>(std::lower_bound(first, among->end(), end) - first);
+    }
+    [[nodiscard]] bool contains(std::uint32_t place) const { return holds(among, place); }
+    [[nodiscard]] bool may_return(std::uint32_t place) const {
+        return place != self && holds(only, place);
+    }
+
+private:
+    static bool holds(const std::vector<std::int64_t>* places, std::uint32_t place) {
+        return !places || std::binary_search(places->begin(), places->end(), place);
+    }
+};
+
+/// How much one query may cost.
+struct Allowance {
+    std::size_t evaluations = SIZE_MAX;
+    std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+};
+
+/// Collects every hit at or above a threshold.
+class AllAbove {
+public:
+    explicit AllAbove(double threshold) : threshold_(threshold) {}
+    [[nodiscard]] double threshold() const noexcept { return threshold_; }
+    [[nodiscard]] bool is_full() const noexcept { return true; }
+    void offer(Hit hit) {
+        if (hit.value >= threshold_) hits.push_back(hit);
+    }
+    std::vector<Hit> hits;
+
+private:
+    double threshold_;
+};
+
+/// The search of one query at a time in a tree; keeps its memory from query to query. `Collector`
+/// is TopK or AllAbove.
+template <class Collector>
+class QuerySearch {
+public:
+    QuerySearch(const TreeProblem& problem, const StopRule& stop)
+        : tree_(problem.tree),
+          objects_(problem.objects),
+          queries_(problem.queries),
+          traversal_(problem.traversal),
+          stop_(stop),
+          geometry_(problem.objects.rounding(), problem.queries.rounding()) {}
+
+    /// Offers to `found` what a query finds. Returns at least the value of anything that was left
+    /// out although it might have entered: -infinity when nothing was.
+    double run(std::size_t query, const Places& places, Allowance allowance, Collector& found) {
+        start(query, places, allowance, found);
+        look_at_root();
+        while (!frontier_.empty() && !is_stopped_) {
+            if (std::chrono::steady_clock::time_point::max() != allowance_.deadline &&
+                found_->is_full() && std::chrono::steady_clock::now() > allowance_.deadline) {
+                is_stopped_ = true;
+            } else if (traversal_.order == Order::level) {
+                expand_level();
+            } else if (!expand_best()) {
+                break;
+            }
+        }
+        for (const Entry& entry : frontier_) leave_out(entry.bound);
+        return missed_;
+    }
+
+    [[nodiscard]] const TreeCounts& counts() const noexcept { return counts_; }
+
+private:
+    // A node, or a single object (no_node), that may hold an answer. `value` is that of its point,
+    // NaN before it is evaluated.
+    struct Entry {
+        double bound;
+        double value;
+        std::uint32_t node;
+        std::uint32_t place;
+    };
+
+    // --- one query ------------------------------------------------------------------------------
+    void start(std::size_t query, const Places& places, Allowance allowance, Collector& found) {
+        query_ = query;
+        places_ = &places;
+        allowance_ = allowance;
+        found_ = &found;
+        const double self_value = queries_.self_value(query);
+        if (self_value < 0.0) throw NotMercerFault(query, itself, self_value, 0.0);
+        bounds_ = QueryBounds(geometry_, self_value);
+        batch_ = queries_.batch(query, query + 1);
+        frontier_.clear();
+        pending_.clear();
+        singles_.clear();
+        singles_bound_ = -HUGE_VAL;
+        is_stopped_ = false;
+        missed_ = -HUGE_VAL;
+        limit_of_ = NAN;
+    }
+
+    void look_at_root() {
+        const Node& root = tree_.nodes[0];
+        if (places_->count(0, root.end) <= traversal_.block) {
+            add_all(root, HUGE_VAL);
+            evaluate_pending();
+            return;
+        }
+        pending_.push_back({HUGE_VAL, NAN, 0, 0});
+        evaluate_pending();
+    }
+
+    // --- the frontier ---------------------------------------------------------------------------
+    static bool is_worse(const Entry& a, const Entry& b) { return a.bound < b.bound; }
+
+    [[nodiscard]] bool is_lower(const Entry& a, const Entry& b) const {
+        return tree_.nodes[a.node].level < tree_.nodes[b.node].level;
+    }
+
+    void push(const Entry& entry) {
+        frontier_.push_back(entry);
+        if (traversal_.order == Order::best_first) {
+            std::push_heap(frontier_.begin(), frontier_.end(), is_worse);
+        } else {
+            std::push_heap(frontier_.begin(), frontier_.end(),
+                           [this](const Entry& a, const Entry& b) { return is_lower(a, b); });
+        }
+    }
+
+    // False when nothing is left that could hold an answer.
+    bool expand_best() {
+        const Entry best = frontier_.front();
+        if (best.bound <= limit()) return false;
+        std::pop_heap(frontier_.begin(), frontier_.end(), is_worse);
+        frontier_.pop_back();
+        if (std::isnan(best.value)) {  // its turn has come
+            add(best);
+        } else {
+            expand(best);
+            if (is_lazy()) {
+                for (const Entry& entry : pending_) push(entry);
+                pending_.clear();
+            }
+        }
+        evaluate_pending();
+        return true;
+    }
+
+    void expand_level() {
+        const auto lower = [this](const Entry& a, const Entry& b) { return is_lower(a, b); };
+        const std::int32_t level = tree_.nodes[frontier_.front().node].level;
+        while (!frontier_.empty() && tree_.nodes[frontier_.front().node].level == level) {
+            const Entry entry = frontier_.front();
+            std::pop_heap(frontier_.begin(), frontier_.end(), lower);
+            frontier_.pop_back();
+            if (entry.bound <= limit()) {
+                leave_out(entry.bound);
+            } else {
+                expand(entry);
+            }
+        }
+        evaluate_pending();
+    }
+
+    // With blocks of one, an object waits on the frontier until its bound is the greatest.
+    [[nodiscard]] bool is_lazy() const noexcept {
+        return traversal_.block == 1 && traversal_.order == Order::best_first;
+    }
+
+    // Puts what may hold an answer below a node among the pending; a self-child goes straight to
+    // the frontier.
+    void expand(const Entry& entry) {
+        const Node& node = tree_.nodes[entry.node];
+        ++counts_.nodes;
+        const double point_norm = tree_.norms[node.begin];
+        for (std::uint32_t i = node.first_child; i < node.first_child + node.n_children; ++i) {
+            const Node& child = tree_.nodes[i];
+            if (child.begin == node.begin) {
+                consider(i, entry.value, entry.bound);
+                continue;
+            }
+            const std::size_t count = places_->count(child.begin, child.end);
+            if (count == 0 && !places_->is_sample) continue;
+            const bool is_small = count <= traversal_.block && !is_lazy();
+            double bound = entry.bound;
+            if (!may_hold_before(
+                    {point_norm, child.parent_radius, child.least_norm, child.greatest_norm},
+                    entry.value, is_small, bound)) {
+                continue;
+            }
+            if (is_small) {
+                add_all(child, bound);
+            } else {
+                pending_.push_back({bound, NAN, i, child.begin});
+            }
+        }
+        expand_leaves(node, point_norm, entry);
+    }
+
+    void expand_leaves(const Node& node, double point_norm, const Entry& entry) {
+        for (std::uint32_t place = node.leaves; place < node.end; ++place) {
+            const bool is_among = places_->contains(place);
+            if (!is_among && !places_->is_sample) continue;
+            double bound = entry.bound;
+            const double norm = tree_.norms[place];
+            if (!may_hold_before(
+                    {point_norm, tree_.leaf_distance[place], bounds_.norm_below(norm), norm},
+                    entry.value, !is_lazy(), bound)) {
+                continue;
+            }
+            if (!is_among) {
+                leave_out(bound);
+            } else if (is_lazy()) {
+                pending_.push_back({bound, NAN, no_node, place});
+            } else {
+                add_single(place, bound);
+            }
+        }
+    }
+
+    // Every place of a subtree, without looking at its structure.
+    void add_all(const Node& node, double bound) {
+        if (!places_->among) {
+            for (std::uint32_t place = node.begin; place < node.end; ++place) {
+                singles_.push_back(place);
+            }
+            singles_bound_ = std::max(singles_bound_, bound);
+            return;
+        }
+        const auto end = places_->among->end();
+        std::size_t n_added = 0;
+        for (auto at = std::lower_bound(places_->among->begin(), end, node.begin);
+             at != end && *at < node.end; ++at, ++n_added) {
+            add_single(static_cast<std::uint32_t>(*at), bound);
+        }
+        if (places_->is_sample && n_added < node.end - node.begin) leave_out(bound);
+    }
+
+    void add_single(std::uint32_t place, double bound) {
+        singles_.push_back(place);
+        singles_bound_ = std::max(singles_bound_, bound);
+    }
+
+    void add(const Entry& entry) {
+        if (entry.node == no_node) {
+            add_single(entry.place, entry.bound);
+        } else {
+            pending_.push_back(entry);
+        }
+    }
+
+    // --- evaluation -----------------------------------------------------------------------------
+    // Evaluates the points of pending nodes, then the single objects, as far as the allowance goes.
+    void evaluate_pending() {
+        const std::size_t n_wanted = pending_.size() + singles_.size();
+        const std::size_t n = std::min(n_wanted, allowance_.evaluations);
+        positions_.clear();
+        for (const Entry& entry : pending_) positions_.push_back(entry.place);
+        positions_.insert(positions_.end(), singles_.begin(), singles_.end());
+        values_.resize(n_wanted);
+        if (n > 0) objects_.values(*batch_, Selection::list(positions_.data(), n), values_.data());
+        counts_.evaluations += n;
+        allowance_.evaluations -= n;
+        for (std::size_t i = 0; i < n; ++i)
+            offer(static_cast<std::uint32_t>(positions_[i]), values_[i]);
+        for (std::size_t i = 0; i < pending_.size(); ++i) {
+            if (i < n) {
+                consider(pending_[i].node, values_[i], pending_[i].bound);
+            } else {
+                leave_out(pending_[i].bound);
+            }
+        }
+        if (n < n_wanted) leave_out(singles_bound_);
+        if (allowance_.evaluations == 0) is_stopped_ = true;
+        pending_.clear();
+        singles_.clear();
+        singles_bound_ = -HUGE_VAL;
+    }
+
+    void offer(std::uint32_t place, double value) {
+        const double largest = geometry_.largest_value(bounds_.norm(), tree_.norms[place]);
+        if (std::abs(value) > largest) throw NotMercerFault(query_, place, value, largest);
+        if (value >= found_->threshold() && places_->may_return(place)) {
+            found_->offer({value, tree_.order[place]});
+        }
+    }
+
+    // Puts a node whose point has been evaluated on the frontier if anything below may be an
+    // answer.
+    void consider(std::uint32_t at, double value, double bound) {
+        const Node& node = tree_.nodes[at];
+        const Region region{tree_.norms[node.begin], node.radius, node.least_norm,
+                            node.greatest_norm};
+        if (may_hold(region, value, false, counts_.pruned_after, bound)) {
+            push({bound, value, at, node.begin});
+        }
+    }
+
+    // --- bounds ---------------------------------------------------------------------------------
+    bool may_hold_before(const Region& region, double value, bool is_small, double& bound) {
+        return !traversal_.bounds.parent ||
+               may_hold(region, value, is_small, counts_.pruned_before, bound);
+    }
+
+    // Whether the objects of a region may hold an answer; lowers `bound` to the least of those
+    // tried. What is small is evaluated in less time than the bound with two roots takes.
+    bool may_hold(const Region& region, double value, bool is_small,
+                  std::array<std::size_t, n_bound_kinds>& pruned, double& bound) {
+        const double limit = this->limit();
+        const BoundKinds& kinds = traversal_.bounds;
+        const auto fails = [&](BoundKind kind, double candidate) {
+            ++counts_.bounds;
+            if (candidate < bound) bound = candidate;
+            if (!(bound <= limit)) return false;
+            ++pruned[static_cast<std::size_t>(kind)];
+            leave_out(bound);
+            return true;
+        };
+        if (kinds.ball && fails(BoundKind::ball, bounds_.ball(region, value))) return false;
+        if (kinds.cap && fails(BoundKind::cap, bounds_.cap(region))) return false;
+        return is_small || !kinds.shell || !fails(BoundKind::shell, bounds_.shell(region, value));
+    }
+
+    // What cannot exceed this need not be looked at.
+    double limit() {
+        const double threshold = found_->threshold();
+        if (threshold != limit_of_) {
+            limit_of_ = threshold;
+            limit_ = stop_.limit(threshold);
+        }
+        return limit_;
+    }
+
+    void leave_out(double bound) {
+        if (bound >= found_->threshold() && bound > missed_) missed_ = bound;
+    }
+
+    const CoverTree& tree_;
+    const Space& objects_;
+    const Space& queries_;
+    const Traversal& traversal_;
+    const StopRule& stop_;
+    Geometry geometry_;
+    TreeCounts counts_;
+
+    std::size_t query_ = 0;
+    const Places* places_ = nullptr;
+    Allowance allowance_;
+    Collector* found_ = nullptr;
+    QueryBounds bounds_{geometry_, 0.0};
+    std::unique_ptr<QueryBatch> batch_;
+    std::vector<Entry> frontier_;
+    // Next to be evaluated: nodes, then objects with nothing below, and at least the bounds of the
+    // latter.
+    std::vector<Entry> pending_;
+    std::vector<std::int64_t> singles_;
+    double singles_bound_ = -HUGE_VAL;
+    std::vector<std::int64_t> positions_;
+    std::vector<double> values_;
+    bool is_stopped_ = false;
+    double missed_ = -HUGE_VAL;
+    double limit_ = -HUGE_VAL;
+    double limit_of_ = NAN;
+};
+
+}  // namespace fastmks

@@ -1,0 +1,164 @@
+"""How much of a search may be left undone, and what is promised about the answer all the same."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from fastmks._validate import check_count, check_number
+from fastmks.errors import InvalidArgument
+
+__all__ = ["EXACT", "Approximation", "make_approximation", "sample_size"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Approximation:
+    """What a search may leave undone; the default is nothing."""
+
+    epsilon: float = 0.0
+    relative: float = 0.0
+    rank: int | None = None
+    delta: float = 0.05
+    budget: int | None = None
+    seconds: float | None = None
+    seed: int = 0
+
+    @property
+    def stops_early(self) -> bool:
+        """Whether a search may end before all that its other promises need is done."""
+        return self.budget is not None or self.seconds is not None
+
+    def given(self) -> list[str]:
+        """Return the names of the options in use."""
+        values = {
+            "epsilon": self.epsilon > 0,
+            "relative": self.relative > 0,
+            "rank": self.rank is not None,
+            "budget": self.budget is not None,
+            "seconds": self.seconds is not None,
+        }
+        return [name for name, is_given in values.items() if is_given]
+
+
+EXACT = Approximation()
+
+
+def make_approximation(
+    *,
+    k: int,
+    n_objects: int,
+    epsilon: Any = None,
+    relative: Any = None,
+    rank: Any = None,
+    delta: Any = None,
+    budget: Any = None,
+    seconds: Any = None,
+    seed: Any = 0,
+    is_filtered: bool = False,
+) -> Approximation:
+    """Check the options of one search. None stands for not given."""
+    _check_combination(epsilon, relative, rank, delta, budget, seconds, is_filtered)
+    return Approximation(
+        epsilon=_check_share("epsilon", epsilon),
+        relative=_check_share("relative", relative),
+        rank=None if rank is None else _check_rank(rank, k, n_objects),
+        delta=0.05 if delta is None else _check_delta(delta),
+        budget=None if budget is None else _check_budget(budget, k),
+        seconds=None if seconds is None else check_number("seconds", seconds, positive=True),
+        seed=_check_seed(seed),
+    )
+
+
+def sample_size(*, n: int, rank: int, k: int, delta: float) -> int:
+    """Return how many of n objects to draw so that all but delta of the draws hold k of the best.
+
+    The least m for which a draw of m objects without replacement holds fewer than k of the `rank`
+    best with probability at most delta: a hypergeometric tail, so no approximation is involved.
+
+    >>> sample_size(n=10_000, rank=100, k=1, delta=0.05)
+    294
+    """
+    low, high = k, n  # high is always enough: every object
+    while low < high:
+        middle = (low + high) // 2
+        # A hair below delta, for the rounding of the tail itself.
+        if _chance_of_fewer(n=n, best=rank, drawn=middle, k=k) <= delta * (1 - 1e-6):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _chance_of_fewer(*, n: int, best: int, drawn: int, k: int) -> float:
+    """Probability that fewer than k of the best are among those drawn from n."""
+    least = max(0, drawn - (n - best))
+    terms = (
+        math.exp(_log_choose(best, j) + _log_choose(n - best, drawn - j) - _log_choose(n, drawn))
+        for j in range(least, min(k, best + 1, drawn + 1))
+    )
+    return math.fsum(terms)
+
+
+def _log_choose(n: int, m: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(m + 1) - math.lgamma(n - m + 1)
+
+
+def _check_combination(
+    epsilon: Any, relative: Any, rank: Any, delta: Any, budget: Any, seconds: Any, is_filtered: bool
+) -> None:
+    if epsilon is not None and relative is not None:
+        raise InvalidArgument(
+            "epsilon and relative cannot be combined: choose how the error is measured."
+        )
+    if rank is None and delta is not None:
+        raise InvalidArgument("delta belongs to rank=: pass both, or neither.")
+    others = [epsilon, relative, budget, seconds]
+    if rank is not None and any(option is not None for option in others):
+        raise InvalidArgument(
+            "rank cannot be combined with epsilon, relative, budget or seconds: its promise is "
+            "about ranks, theirs about values."
+        )
+    if budget is not None and is_filtered:
+        raise InvalidArgument(
+            "budget cannot be combined with only=: evaluations that lead to the allowed objects "
+            "count too, and might leave too few for k answers. Use seconds, epsilon or relative."
+        )
+
+
+def _check_share(name: str, value: Any) -> float:
+    if value is None:
+        return 0.0
+    number = check_number(name, value)
+    if number < 0:
+        raise InvalidArgument(f"{name} must be at least 0 (0 is exact); got {value!r}.")
+    return number
+
+
+def _check_rank(rank: Any, k: int, n_objects: int) -> int:
+    count = check_count("rank", rank)
+    if not k <= count <= n_objects:
+        raise InvalidArgument(
+            f"rank must be between k={k} and the {n_objects} objects searched; got rank={count}."
+        )
+    return count
+
+
+def _check_delta(delta: Any) -> float:
+    number = check_number("delta", delta)
+    if not 0 < number < 1:
+        raise InvalidArgument(f"delta must be between 0 and 1, both excluded; got {delta!r}.")
+    return number
+
+
+def _check_budget(budget: Any, k: int) -> int:
+    count = check_count("budget", budget)
+    if count < k:
+        raise InvalidArgument(
+            f"budget must be at least k={k} evaluations per query, one for each answer; "
+            f"got budget={count}."
+        )
+    return count
+
+
+def _check_seed(seed: Any) -> int:
+    count = check_count("seed", seed + 1 if isinstance(seed, int) else seed, most=2**64)
+    return count - 1

@@ -1,0 +1,87 @@
+"""What every engine is asked and what it answers. Engines are Scan and Tree."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from fastmks.approximation import EXACT, Approximation
+from fastmks.progress import Progress
+from fastmks.spaces import Space
+
+__all__ = ["AboveFound", "Cost", "Engine", "Search", "TopKFound", "plain_int64"]
+
+_Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """What an engine is asked: these queries, among these positions (all when None)."""
+
+    queries: Space
+    among: _Positions | None
+    skip_self: bool  # query i is object i, and not an answer to itself
+    threads: int
+    progress: Progress
+    approximation: Approximation = EXACT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """What an engine did for an answer."""
+
+    evaluations: int
+    self_evaluations: int = 0  # beyond those that preparing the queries cost
+    query_evaluations: int = 0  # between queries
+    bounds: int = 0
+    nodes: int = 0
+    pruned: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TopKFound:
+    """The k best of each query, (n_queries, k), and how much better a missed one may be."""
+
+    values: _Floats
+    positions: _Positions
+    gap: _Floats
+    cost: Cost
+
+
+@dataclass(frozen=True)
+class AboveFound:
+    """All at or above each query's threshold; query i has offsets[i] to offsets[i + 1]."""
+
+    offsets: _Positions
+    values: _Floats
+    positions: _Positions
+    cost: Cost
+
+
+class Engine(Protocol):
+    """Answers searches of one space. Every engine gives the same exact answers."""
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+        ...
+
+    @property
+    def space(self) -> Space:
+        """The objects it searches."""
+        ...
+
+    def top_k(self, search: Search, k: int) -> TopKFound:
+        """Return the k best of each query."""
+        ...
+
+    def above(self, search: Search, thresholds: _Floats) -> AboveFound:
+        """Return all at or above each query's threshold."""
+        ...
+
+
+def plain_int64(array: np.ndarray[Any, Any]) -> _Positions:
+    """The same memory as numpy's own int64: the core's arrives as C's long long and prints so."""
+    return array.view(np.int64)

@@ -1,0 +1,133 @@
+"""The cover tree of some objects in the kernel's Hilbert space: built, checked, looked at."""
+
+import time
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias, cast
+
+import numpy as np
+
+from fastmks import _core
+from fastmks.engine import plain_int64
+from fastmks.errors import FastmksError, NotMercerError
+from fastmks.progress import Progress
+from fastmks.spaces import Namer, Space, faults_named
+
+__all__ = ["EvaluationCost", "Tree", "build_tree"]
+
+_NodeTable: TypeAlias = dict[str, np.ndarray[Any, Any]]
+
+
+class EvaluationCost(NamedTuple):
+    """Seconds that evaluations take: of one call, and of each value in it."""
+
+    call: float
+    value: float
+
+
+class Tree:
+    """A cover tree of the objects of an index; get it as ``index.tree``.
+
+    Attributes
+    ----------
+    base : float
+        Levels are this factor apart.
+    build_evaluations : int
+        Evaluations of K(x, y) that construction took; K(x, x) is evaluated once per object besides.
+    build_seconds : float
+        How long construction took.
+
+    Examples
+    --------
+    >>> import fastmks
+    >>> index = fastmks.Index([[0.0], [1.0], [5.0]], algorithm="tree")
+    >>> index.tree
+    <Tree: 3 objects, 2 nodes on 2 levels, base 1.3, built with 2 kernel evaluations>
+    >>> index.tree.check()
+    """
+
+    def __init__(self, space: Space, core: _core.CoverTree, build_seconds: float) -> None:
+        self.space = space
+        self.core = core
+        self.base = core.base
+        self.build_evaluations = core.build_evaluations
+        self.build_seconds = build_seconds
+
+    def __len__(self) -> int:
+        return len(self.core)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Tree: {len(self)} objects, {self.n_nodes} nodes on {len(self.levels)} levels, "
+            f"base {self.base:g}, built with {self.build_evaluations} kernel evaluations>"
+        )
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes with something below them. Objects without are leaves, and no nodes."""
+        return self.core.n_nodes
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the tree, beside the objects."""
+        return self.core.n_bytes
+
+    @cached_property
+    def nodes(self) -> _NodeTable:
+        """Every figure of every node, as columns by name.
+
+        The objects below node i are ``begin[i] ... end[i] - 1`` in the tree's order, its point is
+        the first of them, and its leaves are the last, from ``leaves[i]`` on. Its child nodes are
+        ``first_child[i]`` and the following, ``n_children[i]`` of them. Distances, radii and
+        greatest norms err above, least norms below.
+        """
+        return cast(_NodeTable, self.core.nodes())
+
+    @cached_property
+    def cost(self) -> EvaluationCost:
+        """What evaluations cost here, measured when first asked for."""
+        return EvaluationCost(*self.space.core.measure_cost())
+
+    @cached_property
+    def levels(self) -> list[int]:
+        """The levels that hold nodes, from the root's down."""
+        return sorted(set(self.nodes["level"].tolist()), reverse=True)
+
+    @cached_property
+    def depth(self) -> int:
+        """Steps from the root to the deepest leaf."""
+        first, count = self.nodes["first_child"], self.nodes["n_children"]
+        depth = np.zeros(self.n_nodes, dtype=np.int64)
+        for node in range(self.n_nodes):  # parents come before their children
+            depth[first[node] : first[node] + count[node]] = depth[node] + 1
+        return int(depth.max()) + (1 if len(self) > 1 else 0)
+
+    def check(self) -> None:
+        """Raise an error unless the tree is a cover tree whose every figure is true.
+
+        Looks at nesting, covering, separation of the children of each node (up to the rounding of
+        the distances), radii, parent distances, norms, and that each object is there exactly
+        once. Evaluates every node against every object below it: for tests and for the curious.
+
+        Examples
+        --------
+        >>> import fastmks
+        >>> fastmks.Index([[0.0], [1.0], [5.0]], algorithm="tree").tree.check()
+        """
+        fault = self.core.find_fault(self.space.core)
+        if fault:
+            raise FastmksError(f"this tree is broken, which is a bug in fastmks: {fault}.")
+
+
+def build_tree(space: Space, *, base: float, threads: int, progress: Progress, name: Namer) -> Tree:
+    """Build the tree of a space. The tree owns its objects: a copy in its own order."""
+    if not space.is_mercer:
+        raise NotMercerError(
+            f"{space.kernel!r} is not Mercer on vectors of {space.store.n_columns} columns, "
+            "and a tree's bounds hold for Mercer kernels only. Pass algorithm='scan'."
+        )
+    started = time.perf_counter()
+    bar = progress.bar(len(space), unit=" objects")
+    with faults_named(space.kernel, name, name), bar as report:
+        core = _core.build_cover_tree(space.core, base, threads, report)
+    ordered = space.ordered(plain_int64(core.order()))
+    return Tree(ordered, core, time.perf_counter() - started)

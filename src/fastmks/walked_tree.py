@@ -1,0 +1,107 @@
+"""The paper's engine: branch and bound on a cover tree, one query at a time."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fastmks import _core
+from fastmks.approximation import sample_size
+from fastmks.engine import AboveFound, Cost, Search, TopKFound, plain_int64
+from fastmks.spaces import Space
+from fastmks.traversal import Traversal
+from fastmks.tree import Tree
+
+__all__ = ["WalkedTree", "named_cost", "plan"]
+
+# Found by benchmarks/growth/blocks.py: a visit to a node costs about as much as this many seconds
+# of evaluation, and beyond some size a block's other costs show.
+_BLOCK_SECONDS = 100e-9
+_LARGEST_BLOCK = 32
+_COSTLY_CALL = 10e-6
+
+
+@dataclass(frozen=True)
+class WalkedTree:
+    """The engine: a tree and how it is walked."""
+
+    tree: Tree
+    traversal: Traversal
+    name: ClassVar[str] = "tree"
+
+    @property
+    def space(self) -> Space:
+        """The objects, in the tree's order."""
+        return self.tree.space
+
+    def top_k(self, search: Search, k: int) -> TopKFound:
+        """Return the k best of each query."""
+        wanted = search.approximation
+        n_among = len(self.tree) if search.among is None else len(search.among)
+        n_drawn = 0
+        if wanted.rank is not None:
+            n_drawn = sample_size(n=n_among, rank=wanted.rank, k=k, delta=wanted.delta)
+        with search.progress.bar(len(search.queries), unit=" queries") as report:
+            values, positions, gap, counts = _core.tree_top_k(
+                self.tree.core,
+                self.space.core,
+                search.queries.core,
+                self.space.places(search.among),
+                search.skip_self,
+                k,
+                plan(self.tree, self.traversal),
+                wanted.epsilon,
+                wanted.relative,
+                wanted.budget,
+                wanted.seconds,
+                0 if n_drawn == n_among else n_drawn,
+                wanted.seed,
+                search.threads,
+                report,
+            )
+        return TopKFound(values, plain_int64(positions), gap, named_cost(counts, search))
+
+    def above(
+        self,
+        search: Search,
+        thresholds: np.ndarray[Any, np.dtype[np.float64]],
+    ) -> AboveFound:
+        """Return all at or above each query's threshold."""
+        with search.progress.bar(len(search.queries), unit=" queries") as report:
+            (offsets, values, positions), counts = _core.tree_above(
+                self.tree.core,
+                self.space.core,
+                search.queries.core,
+                self.space.places(search.among),
+                thresholds,
+                plan(self.tree, self.traversal),
+                search.threads,
+                report,
+            )
+        return AboveFound(
+            plain_int64(offsets), values, plain_int64(positions), named_cost(counts, search)
+        )
+
+
+def plan(tree: Tree, traversal: Traversal) -> _core.Traversal:
+    """Return a traversal with what it leaves open chosen from measured cost."""
+    order, block = traversal.order, traversal.block
+    if order == "auto":
+        order = "level" if tree.cost.call > _COSTLY_CALL else "best-first"
+    if block is None:
+        block = round(_BLOCK_SECONDS / tree.cost.value)
+        block = max(1, min(block, _LARGEST_BLOCK))
+    return _core.Traversal(order, block, set(traversal.bounds))
+
+
+def named_cost(counts: dict[str, int], search: Search) -> Cost:
+    """Return the counts of a search in the words of Cost."""
+    pruned = {name.replace("after_", ""): n for name, n in counts.items() if "after_" in name}
+    pruned |= {name.replace("before_", "parent "): n for name, n in counts.items() if "bef" in name}
+    return Cost(
+        evaluations=counts["evaluations"],
+        self_evaluations=len(search.queries),
+        bounds=counts["bounds"],
+        nodes=counts["nodes"],
+        pruned=pruned,
+    )
