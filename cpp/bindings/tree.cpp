@@ -161,6 +161,35 @@ std::tuple<Result<double>, Result<std::int64_t>, Result<double>, Counts> top_k(
             to_array(std::move(gaps), {n}), named(counts)};
 }
 
+std::tuple<Result<double>, Result<std::int64_t>, Result<double>, Counts> dual_top_k(
+    const CoverTree& tree, const CoverTree& query_tree, const Space& objects, const Space& queries,
+    const std::optional<Positions>& among, bool skip_self, std::size_t k,
+    const Traversal& traversal, double epsilon, double relative, std::size_t threads,
+    const nb::object& progress) {
+    const auto owned = tree_problem(tree, objects, queries, among, skip_self, traversal);
+    const std::size_t n_among = among ? among->size() : tree.size();
+    if (k == 0 || k + (skip_self ? 1 : 0) > n_among) {
+        throw std::invalid_argument("k must be between 1 and the objects searched");
+    }
+    if (queries.size() != query_tree.size()) {
+        throw std::invalid_argument("the query tree must have been built for these queries");
+    }
+    const StopRule stop{epsilon, relative, SIZE_MAX, std::nullopt};
+    const std::size_t n = queries.size();
+    auto values = std::make_unique<double[]>(n * k);
+    auto positions = std::make_unique<std::int64_t[]>(n * k);
+    auto gaps = std::make_unique<double[]>(n);
+    const Watch watch = python_watch(progress);
+    TreeCounts counts;
+    {
+        const WithoutGil without_gil;
+        counts = dual_tree_top_k(owned->problem, query_tree, k, stop, threads, watch,
+                                 {values.get(), positions.get(), gaps.get()});
+    }
+    return {to_array(std::move(values), {n, k}), to_array(std::move(positions), {n, k}),
+            to_array(std::move(gaps), {n}), named(counts)};
+}
+
 std::tuple<HitArrays, Counts> above(const CoverTree& tree, const Space& objects,
                                     const Space& queries, const std::optional<Positions>& among,
                                     const Thresholds& thresholds, const Traversal& traversal,
@@ -217,6 +246,9 @@ void register_tree(nb::module_& m) {
     m.def("tree_top_k", &top_k, "tree"_a, "objects"_a, "queries"_a, "among"_a.none(), "skip_self"_a,
           "k"_a, "traversal"_a, "epsilon"_a, "relative"_a, "budget"_a.none(), "seconds"_a.none(),
           "sample_size"_a, "seed"_a, "threads"_a, "progress"_a.none());
+    m.def("dual_tree_top_k", &dual_top_k, "tree"_a, "query_tree"_a, "objects"_a, "queries"_a,
+          "among"_a.none(), "skip_self"_a, "k"_a, "traversal"_a, "epsilon"_a, "relative"_a,
+          "threads"_a, "progress"_a.none());
     m.def("tree_above", &above, "tree"_a, "objects"_a, "queries"_a, "among"_a.none(),
           "thresholds"_a, "traversal"_a, "threads"_a, "progress"_a.none());
 }

@@ -76,6 +76,42 @@ public:
     double run(std::size_t query, const Places& places, Allowance allowance, Collector& found) {
         start(query, places, allowance, found);
         look_at_root();
+        return finish();
+    }
+
+    // A node, or a single object (no_node), that may hold an answer. `value` is that of its point,
+    // NaN before it is evaluated.
+    struct Entry {
+        double bound;
+        double value;
+        std::uint32_t node;
+        std::uint32_t place;
+    };
+
+    /// The same from a frontier that covers all that may hold an answer, for a query whose k-th
+    /// best value is known to be at least `floor`, and of which `missed` is what run() returns.
+    double resume(std::size_t query, const Places& places, const std::vector<Entry>& entries,
+                  double floor, double missed, Collector& found) {
+        start(query, places, {}, found);
+        floor_ = floor;
+        missed_ = missed;
+        for (const Entry& entry : entries) {
+            if (entry.bound <= limit()) {
+                leave_out(entry.bound);
+            } else if (is_lazy() || !std::isnan(entry.value)) {
+                push(entry);
+            } else {
+                add(entry);
+            }
+        }
+        evaluate_pending();
+        return finish();
+    }
+
+    [[nodiscard]] const TreeCounts& counts() const noexcept { return counts_; }
+
+private:
+    double finish() {
         while (!frontier_.empty() && !is_stopped_) {
             if (std::chrono::steady_clock::time_point::max() != allowance_.deadline &&
                 found_->is_full() && std::chrono::steady_clock::now() > allowance_.deadline) {
@@ -89,18 +125,6 @@ public:
         for (const Entry& entry : frontier_) leave_out(entry.bound);
         return missed_;
     }
-
-    [[nodiscard]] const TreeCounts& counts() const noexcept { return counts_; }
-
-private:
-    // A node, or a single object (no_node), that may hold an answer. `value` is that of its point,
-    // NaN before it is evaluated.
-    struct Entry {
-        double bound;
-        double value;
-        std::uint32_t node;
-        std::uint32_t place;
-    };
 
     // --- one query ------------------------------------------------------------------------------
     void start(std::size_t query, const Places& places, Allowance allowance, Collector& found) {
@@ -119,6 +143,7 @@ private:
         is_stopped_ = false;
         missed_ = -HUGE_VAL;
         limit_of_ = NAN;
+        floor_ = -HUGE_VAL;
     }
 
     void look_at_root() {
@@ -345,7 +370,7 @@ private:
 
     // What cannot exceed this need not be looked at.
     double limit() {
-        const double threshold = found_->threshold();
+        const double threshold = std::max(found_->threshold(), floor_);
         if (threshold != limit_of_) {
             limit_of_ = threshold;
             limit_ = stop_.limit(threshold);
@@ -383,6 +408,7 @@ private:
     double missed_ = -HUGE_VAL;
     double limit_ = -HUGE_VAL;
     double limit_of_ = NAN;
+    double floor_ = -HUGE_VAL;  // the k-th best value is at least this
 };
 
 }  // namespace fastmks

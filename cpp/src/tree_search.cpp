@@ -3,6 +3,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "answers.hpp"
 #include "query_search.hpp"
 
 namespace fastmks {
@@ -79,12 +80,6 @@ std::size_t row_of(const TreeProblem& problem, std::size_t query) {
     return problem.skip_self ? static_cast<std::size_t>(problem.tree.order[query]) : query;
 }
 
-// At least how far `missed` lies above the k-th value; 0 only when it lies below.
-double gap_above(double missed, double kth) {
-    if (missed < kth) return 0.0;
-    return std::nextafter(missed - kth, HUGE_VAL);
-}
-
 // Calls answer(query, search) for each query on up to `threads` threads; returns the cost.
 template <class Collector, class Answer>
 TreeCounts for_each_query(const TreeProblem& problem, const StopRule& stop, std::size_t threads,
@@ -134,13 +129,7 @@ TreeCounts tree_top_k(const TreeProblem& problem, std::size_t k, const StopRule&
         }
         TopK best(k);
         const double missed = search.run(query, places, {stop.budget, clock.next_deadline()}, best);
-        const auto& hits = best.sorted();
-        const std::size_t row = row_of(problem, query);
-        for (std::size_t rank = 0; rank < k; ++rank) {
-            answers.values[row * k + rank] = hits[rank].value;
-            answers.positions[row * k + rank] = hits[rank].position;
-        }
-        answers.gaps[row] = gap_above(missed, hits[k - 1].value);
+        write_answer(answers, row_of(problem, query), best, k, missed);
     };
     return for_each_query<TopK>(problem, stop, threads, watch, answer);
 }

@@ -40,16 +40,13 @@ public:
         worst_ = hits_.front();
     }
 
+    /// The best k in no order; fewer when fewer were offered.
+    [[nodiscard]] const std::vector<Hit>& hits() const noexcept { return hits_; }
+
     /// The best k, best first; fewer when fewer were offered. Offers nothing more afterwards.
     [[nodiscard]] const std::vector<Hit>& sorted() {
         std::sort(hits_.begin(), hits_.end(), ranks_before);
         return hits_;
-    }
-
-    /// As new, with its memory kept.
-    void clear() noexcept {
-        hits_.clear();
-        worst_ = nothing;
     }
 
 private:

@@ -49,7 +49,7 @@ struct TreeProblem {
     const Space& queries;  ///< with the same kernel
     /// Places to search, increasing; all when null.
     const std::vector<std::int64_t>* among = nullptr;
-    /// Query i is the object at place i and no answer to itself; its answer is number order[i].
+    /// Query i is the object at place i and no answer to itself; its answer is row order[i].
     bool skip_self = false;
     Traversal traversal;
 };
@@ -74,6 +74,13 @@ struct RankSample {
 TreeCounts tree_top_k(const TreeProblem& problem, std::size_t k, const StopRule& stop,
                       RankSample sample, std::size_t threads, const Watch& watch,
                       TopKAnswers answers);
+
+/// The k best objects for each query, by a tree of the queries as well: `problem.queries` are in
+/// the order of `query_tree`, and answer i is that of the query number query_tree.order[i]. For
+/// skip_self it is the objects' own tree. Only epsilon and relative of `stop` are looked at.
+TreeCounts dual_tree_top_k(const TreeProblem& problem, const CoverTree& query_tree, std::size_t k,
+                           const StopRule& stop, std::size_t threads, const Watch& watch,
+                           TopKAnswers answers);
 
 /// For each query, every object with K >= its threshold, in the order of answers.
 TreeCounts tree_above(const TreeProblem& problem, const double* thresholds, std::size_t threads,
