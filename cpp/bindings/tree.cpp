@@ -80,13 +80,14 @@ std::size_t n_bytes(const CoverTree& tree) {
            (tree.norms.capacity() + tree.leaf_distance.capacity()) * sizeof(double);
 }
 
-Traversal traversal(const std::string& order, std::size_t block,
+Traversal traversal(const std::string& order, std::size_t block, std::size_t cheap,
                     const std::set<std::string>& bounds) {
     const auto has = [&](const char* name) { return bounds.count(name) > 0; };
     if (order != "best-first" && order != "level") throw std::invalid_argument("no such order");
     if (block == 0) throw std::invalid_argument("block must be at least 1");
     return {order == "level" ? Order::level : Order::best_first,
             block,
+            cheap,
             {has("ball"), has("cap"), has("shell"), has("parent")}};
 }
 
@@ -214,11 +215,11 @@ void register_tree(nb::module_& m) {
     nb::class_<Traversal>(m, "Traversal", "How a tree search goes about it.")
         .def(
             "__init__",
-            [](Traversal* self, const std::string& order, std::size_t block,
+            [](Traversal* self, const std::string& order, std::size_t block, std::size_t cheap,
                const std::set<std::string>& bounds) {
-                new (self) Traversal(traversal(order, block, bounds));
+                new (self) Traversal(traversal(order, block, cheap, bounds));
             },
-            "order"_a, "block"_a, "bounds"_a);
+            "order"_a, "block"_a, "cheap"_a, "bounds"_a);
 
     nb::class_<CoverTree>(m, "CoverTree", "A cover tree in the kernel's Hilbert space.")
         .def("__len__", &CoverTree::size)

@@ -252,7 +252,7 @@ private:
             const double norm = tree_.norms[place];
             if (!may_hold_before(
                     {point_norm, tree_.leaf_distance[place], bounds_.norm_below(norm), norm},
-                    entry.value, !is_lazy(), bound)) {
+                    entry.value, traversal_.cheap >= 1, bound)) {
                 continue;
             }
             if (!is_among) {
@@ -344,14 +344,14 @@ private:
     }
 
     // --- bounds ---------------------------------------------------------------------------------
-    bool may_hold_before(const Region& region, double value, bool is_small, double& bound) {
+    bool may_hold_before(const Region& region, double value, bool is_cheap, double& bound) {
         return !traversal_.bounds.parent ||
-               may_hold(region, value, is_small, counts_.pruned_before, bound);
+               may_hold(region, value, is_cheap, counts_.pruned_before, bound);
     }
 
     // Whether the objects of a region may hold an answer; lowers `bound` to the least of those
-    // tried. What is small is evaluated in less time than the bound with two roots takes.
-    bool may_hold(const Region& region, double value, bool is_small,
+    // tried. The shell is not tried on what is cheaper to evaluate.
+    bool may_hold(const Region& region, double value, bool is_cheap,
                   std::array<std::size_t, n_bound_kinds>& pruned, double& bound) {
         const double limit = this->limit();
         const BoundKinds& kinds = traversal_.bounds;
@@ -365,7 +365,7 @@ private:
         };
         if (kinds.ball && fails(BoundKind::ball, bounds_.ball(region, value))) return false;
         if (kinds.cap && fails(BoundKind::cap, bounds_.cap(region))) return false;
-        return is_small || !kinds.shell || !fails(BoundKind::shell, bounds_.shell(region, value));
+        return is_cheap || !kinds.shell || !fails(BoundKind::shell, bounds_.shell(region, value));
     }
 
     // What cannot exceed this need not be looked at.

@@ -23,12 +23,20 @@ void Space::values(const QueryBatch& queries, Selection objects, double* out) co
 EvaluationCost measure_cost(const Space& space) {
     using Clock = std::chrono::steady_clock;
     const auto batch = space.batch(0, 1);
+    std::vector<std::int64_t> positions(std::min<std::size_t>(space.size(), 256));
+    std::vector<double> values(positions.size());
+    std::size_t shift = 0;
+    // Objects far from each other, others each time: as a search meets them.
     const auto seconds = [&](std::size_t n) {
-        std::vector<double> values(n);
         double least = HUGE_VAL;
         for (int repeat = 0; repeat < 5; ++repeat) {
+            for (std::size_t i = 0; i < n; ++i) {
+                const std::size_t at = i * space.size() / positions.size() + shift;
+                positions[i] = static_cast<std::int64_t>(at % space.size());
+            }
+            shift += 7;
             const auto started = Clock::now();
-            space.evaluate(*batch, Selection::range(0, n), values.data(), n);
+            space.evaluate(*batch, Selection::list(positions.data(), n), values.data(), n);
             const std::chrono::duration<double> taken = Clock::now() - started;
             least = std::min(least, taken.count());
             if (taken > std::chrono::milliseconds(1)) break;  // slow enough to be exact
@@ -36,8 +44,8 @@ EvaluationCost measure_cost(const Space& space) {
         return least;
     };
     const double one = seconds(1);
-    std::size_t n = std::min<std::size_t>(space.size(), 256);
-    if (one > 1e-4) n = std::min<std::size_t>(n, 4);
+    const std::size_t n =
+        one > 1e-4 ? std::min<std::size_t>(positions.size(), 4) : positions.size();
     const double many = n > 1 ? seconds(n) : one;
     const double value = n > 1 ? std::max(0.0, many - one) / static_cast<double>(n - 1) : one;
     return {std::max(0.0, one - value), std::max(value, 1e-10)};

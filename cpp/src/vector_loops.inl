@@ -51,22 +51,29 @@ inline Lanes load_rest(const T* from, std::size_t n) {
     return load(rest);
 }
 
-inline double combine(const Lanes& lanes) {
-    double s[8];
+inline void store(const Lanes& lanes, double* to) {
 #pragma GCC unroll 4
     for (int r = 0; r < registers; ++r) {
-        *reinterpret_cast<UnalignedVector*>(s + r * width) = lanes.part[r];
+        *reinterpret_cast<UnalignedVector*>(to + r * width) = lanes.part[r];
     }
+}
+
+inline double combine(const double* s) {
     return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
+// What a column adds to its partial sum; V is a double or a register of them.
 struct Product {
-    inline Vector operator()(Vector sum, Vector x, Vector y) const { return sum + x * y; }
+    template <class V>
+    inline V operator()(V sum, V x, V y) const {
+        return sum + x * y;
+    }
 };
 
 struct SquaredDifference {
-    inline Vector operator()(Vector sum, Vector x, Vector y) const {
-        const Vector difference = x - y;
+    template <class V>
+    inline V operator()(V sum, V x, V y) const {
+        const V difference = x - y;
         return sum + difference * difference;
     }
 };
@@ -74,8 +81,9 @@ struct SquaredDifference {
 struct ScaledSquaredDifference {
     double before;
     double after;
-    inline Vector operator()(Vector sum, Vector x, Vector y) const {
-        const Vector difference = (x * before - y * before) * after;
+    template <class V>
+    inline V operator()(V sum, V x, V y) const {
+        const V difference = (x * before - y * before) * after;
         return sum + difference * difference;
     }
 };
@@ -106,7 +114,9 @@ inline void tile(const double* queries, std::size_t query_stride, const T* const
         for (int j = 0; j < R; ++j) y[j] = load(rows[j] + c);
         add(x, y);
     }
-    if (whole < n_columns) {
+    // The rest of a row is loaded once for several queries; for one, columns are cheaper one by
+    // one.
+    if (Q > 1 && whole < n_columns) {
         Lanes x[Q], y[R];
 #pragma GCC unroll 8
         for (int i = 0; i < Q; ++i) x[i] = load(queries + i * query_stride + whole);
@@ -117,7 +127,14 @@ inline void tile(const double* queries, std::size_t query_stride, const T* const
 #pragma GCC unroll 8
     for (int i = 0; i < Q; ++i) {
 #pragma GCC unroll 8
-        for (int j = 0; j < R; ++j) out[i * stride + j] = combine(sums[i][j]);
+        for (int j = 0; j < R; ++j) {
+            double s[8];
+            store(sums[i][j], s);
+            for (std::size_t c = whole; Q == 1 && c < n_columns; ++c) {
+                s[c - whole] = step(s[c - whole], queries[c], static_cast<double>(rows[j][c]));
+            }
+            out[i * stride + j] = combine(s);
+        }
     }
 }
 

@@ -84,7 +84,7 @@ def scan_matrix(objects: Space, queries: Space, threads: int) -> NDArray[numpy.f
 class Traversal:
     """How a tree search goes about it."""
 
-    def __init__(self, order: str, block: int, bounds: Set[str]) -> None: ...
+    def __init__(self, order: str, block: int, cheap: int, bounds: Set[str]) -> None: ...
 
 class CoverTree:
     """A cover tree in the kernel's Hilbert space."""

@@ -18,6 +18,7 @@ __all__ = ["WalkedTree", "named_cost", "plan"]
 # of evaluation, and beyond some size a block's other costs show.
 _BLOCK_SECONDS = 100e-9
 _LARGEST_BLOCK = 32
+_SHELL_SECONDS = 25e-9  # of the bound with two square roots
 _COSTLY_CALL = 10e-6
 
 
@@ -91,7 +92,8 @@ def plan(tree: Tree, traversal: Traversal) -> _core.Traversal:
     if block is None:
         block = round(_BLOCK_SECONDS / tree.cost.value)
         block = max(1, min(block, _LARGEST_BLOCK))
-    return _core.Traversal(order, block, set(traversal.bounds))
+    cheap = 0 if traversal.block == 1 else int(_SHELL_SECONDS / tree.cost.value)
+    return _core.Traversal(order, block, cheap, set(traversal.bounds))
 
 
 def named_cost(counts: dict[str, int], search: Search) -> Cost:

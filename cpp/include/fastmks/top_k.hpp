@@ -43,10 +43,11 @@ public:
     /// The best k in no order; fewer when fewer were offered.
     [[nodiscard]] const std::vector<Hit>& hits() const noexcept { return hits_; }
 
-    /// The best k, best first; fewer when fewer were offered. Offers nothing more afterwards.
-    [[nodiscard]] const std::vector<Hit>& sorted() {
-        std::sort(hits_.begin(), hits_.end(), ranks_before);
-        return hits_;
+    /// The best k, best first; fewer when fewer were offered.
+    [[nodiscard]] std::vector<Hit> sorted() const {
+        std::vector<Hit> hits = hits_;
+        std::sort(hits.begin(), hits.end(), ranks_before);
+        return hits;
     }
 
 private:

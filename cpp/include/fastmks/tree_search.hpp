@@ -39,6 +39,8 @@ struct Traversal {
     /// Subtrees of at most this many objects are evaluated whole. With 1, objects are evaluated one
     /// at a time and only when their turn comes, which needs the fewest evaluations.
     std::size_t block = 1;
+    /// So many objects are evaluated in less time than the shell bound takes: it is not tried.
+    std::size_t cheap = 0;
     BoundKinds bounds;
 };
 
