@@ -29,7 +29,7 @@ def tree_and_scan(problem, **options):
     try:
         tree = Index(objects, problem.kernel, algorithm="tree", threads=problem.threads, **options)
     except KernelValueError:
-        assert not np.isfinite(scan._space.self_values()).all()
+        assert not (scan._space.self_values() <= 2.0**1020).all()
         return None
     return tree, scan
 
@@ -180,7 +180,7 @@ def test_trees_of_many_objects(kernel, algorithm):
     for k in (1, 10):
         hits = index.search(queries, k)
         assert_identical(hits, Index(objects, kernel).search(queries, k))
-        assert hits.stats.kernel_evaluations < 0.2 * len(objects) * len(queries)
+        assert hits.stats.kernel_evaluations < 0.4 * len(objects) * len(queries)
         assert hits.stats.algorithm == algorithm
 
 

@@ -67,7 +67,9 @@ nb::typed<nb::dict, nb::str, nb::object> node_table(const CoverTree& tree) {
     integers("first_child", &Node::first_child);
     integers("n_children", &Node::n_children);
     integers("level", &Node::level);
-    reals("parent_distance", &Node::parent_distance);
+    table["parent_distance"] =
+        column<double>(n, [&](std::size_t i) { return tree.parent_distance[i]; });
+    reals("point_norm", &Node::point_norm);
     reals("parent_radius", &Node::parent_radius);
     reals("radius", &Node::radius);
     reals("least_norm", &Node::least_norm);
@@ -77,7 +79,9 @@ nb::typed<nb::dict, nb::str, nb::object> node_table(const CoverTree& tree) {
 
 std::size_t n_bytes(const CoverTree& tree) {
     return tree.nodes.capacity() * sizeof(Node) + tree.order.capacity() * sizeof(std::int64_t) +
-           (tree.norms.capacity() + tree.leaf_distance.capacity()) * sizeof(double);
+           (tree.norms.capacity() + tree.leaf_distance.capacity() +
+            tree.parent_distance.capacity()) *
+               sizeof(double);
 }
 
 Traversal traversal(const std::string& order, std::size_t block, std::size_t cheap,

@@ -3,22 +3,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "cover_tree_draft.hpp"
 #include "fastmks/cover_tree.hpp"
 #include "fastmks/geometry.hpp"
+#include "fastmks/vector_loops.hpp"
 
 namespace fastmks {
 namespace {
 
-constexpr std::size_t chunk_size = 512;  // of a block that is split among threads
+constexpr std::size_t chunk_size = 512;   // of a block that is split among threads
+constexpr std::size_t watch_every = 256;  // evaluations
 
 // An object that may come to lie below some node, and its distance from that node's point: 0 where
 // it cannot be told from 0.
 struct Candidate {
-    std::uint32_t object;
     double distance;
+    double self_value;
+    std::uint32_t object;
 };
 
 // A part of the stack of candidates.
@@ -34,8 +38,45 @@ struct Frame {
     std::uint32_t node;  // in the draft
     Segment near;
     Segment far;
-    double reach = 0.0;          // no two children are closer than this
     std::uint32_t child = none;  // the one being built
+};
+
+// Powers of the base from some level downwards, each computed once.
+class Powers {
+public:
+    explicit Powers(double base) : base_(base) {}
+
+    /// The least level with distance <= base^level.
+    [[nodiscard]] std::int32_t covering_level(double distance) const {
+        auto level = static_cast<std::int32_t>(std::ceil(std::log(distance) / std::log(base_)));
+        while (std::pow(base_, level) < distance) ++level;
+        while (std::pow(base_, level - 1) >= distance) --level;
+        return level;
+    }
+
+    /// The same where it is known to be at most `highest`, which is cheaper where it is close.
+    [[nodiscard]] std::int32_t covering_level(double distance, std::int32_t highest) {
+        constexpr std::int32_t far = 16;
+        if ((*this)(highest - far) >= distance) return covering_level(distance);
+        std::int32_t level = highest;
+        while ((*this)(level - 1) >= distance) --level;
+        return level;
+    }
+
+    /// base^level, for levels up to that of the first call.
+    double operator()(std::int32_t level) {
+        if (values_.empty()) top_ = level;
+        const auto at = static_cast<std::size_t>(top_ - level);
+        while (values_.size() <= at) {
+            values_.push_back(std::pow(base_, top_ - static_cast<std::int32_t>(values_.size())));
+        }
+        return values_[at];
+    }
+
+private:
+    double base_;
+    std::int32_t top_ = 0;
+    std::vector<double> values_;
 };
 
 class Builder {
@@ -44,10 +85,11 @@ public:
         : space_(space),
           geometry_(space.rounding()),
           base_(base),
+          powers_(base),
+          loops_(vector_loops(space.isa())),
           threads_(threads),
           watch_(watch),
           self_(space.size()),
-          norm_above_(space.size()),
           is_taken_(space.size(), 0),
           draft_{{},
                  std::vector<std::uint32_t>(space.size(), none),
@@ -58,7 +100,10 @@ public:
         read_self_values();
         start_root();
         while (!frames_.empty()) {
-            watch_(n_taken_);
+            if (n_unwatched_ >= watch_every) {
+                n_unwatched_ = 0;
+                watch_(n_taken_);
+            }
             if (frames_.back().child != none) {
                 finish_child();
             } else if (frames_.back().near.size > 0) {
@@ -68,7 +113,7 @@ public:
             }
         }
         candidates_ = {};
-        CoverTree tree = lay_out(std::move(draft_), geometry_);
+        CoverTree tree = lay_out(draft_, geometry_);
         tree.base = base_;
         tree.build_evaluations = n_evaluations_;
         return tree;
@@ -78,29 +123,33 @@ private:
     void read_self_values() {
         for (std::size_t i = 0; i < space_.size(); ++i) {
             self_[i] = space_.self_value(i);
-            if (!std::isfinite(self_[i])) throw ValueFault(i, i, self_[i]);
+            if (!(self_[i] <= Geometry::largest_self_value)) throw ValueFault(i, i, self_[i]);
             if (self_[i] < 0.0) throw NotMercerFault(i, itself, self_[i], 0.0);
-            norm_above_[i] = geometry_.norm_above(self_[i]);
-            if (i % 4096 == 0) watch_(0);
+            if (i % watch_every == 0) watch_(0);
         }
     }
 
     void start_root() {
-        objects_.resize(space_.size() - 1);
-        for (std::size_t i = 0; i < objects_.size(); ++i) {
-            objects_[i] = static_cast<std::int64_t>(i + 1);
+        const auto n = static_cast<std::uint32_t>(space_.size());
+        resize_scratch(n);
+        for (std::uint32_t i = 1; i < n; ++i) {
+            objects_[i - 1] = i;
+            selves_[i - 1] = self_[i];
         }
-        evaluate(0);
-        for (std::size_t i = 0; i < objects_.size(); ++i) {
-            candidates_.push_back({static_cast<std::uint32_t>(i + 1), distance(0, i)});
+        evaluate(0, n - 1);
+        measure(0, n - 1);
+        for (std::uint32_t i = 1; i < n; ++i) {
+            candidates_.push_back({distance(0, i - 1), self_[i], i});
         }
         draft_.nodes.push_back({0});
         take(0);
-        open({0, {0, candidates_.size()}, {candidates_.size(), 0}});
+        open({0, {0, candidates_.size()}, {candidates_.size(), 0}},
+             std::numeric_limits<std::int32_t>::max());
     }
 
-    // Begins the work on a node, with its self-child when it has one.
-    void open(Frame frame) {
+    // Begins the work on a node whose level is at most `highest`, with its self-child when it has
+    // one, and so on.
+    void open(Frame frame, std::int32_t highest) {
         for (;;) {
             const auto near = candidates_.begin() + static_cast<std::ptrdiff_t>(frame.near.begin);
             const auto near_end = near + static_cast<std::ptrdiff_t>(frame.near.size);
@@ -112,11 +161,14 @@ private:
                 frames_.push_back(frame);
                 return;
             }
-            const std::int32_t level = covering_level(furthest);
+            const bool is_root = highest == std::numeric_limits<std::int32_t>::max();
+            const std::int32_t level = is_root ? powers_.covering_level(furthest)
+                                               : powers_.covering_level(furthest, highest);
             draft_.nodes[frame.node].level = level;
-            frame.reach = std::pow(base_, level - 1);
-            const auto far = std::partition(near, near_end, [&](const Candidate& candidate) {
-                return candidate.distance <= frame.reach;
+            if (is_root) static_cast<void>(powers_(level));
+            const double reach = powers_(level - 1);
+            const auto far = std::partition(near, near_end, [reach](const Candidate& candidate) {
+                return candidate.distance <= reach;
             });
             const auto n_near = static_cast<std::size_t>(far - near);
             if (n_near > 0) frame.child = add_child(frame, draft_.nodes[frame.node].point);
@@ -125,15 +177,8 @@ private:
             frame = {frame.child,
                      {frame.near.begin, n_near},
                      {frame.near.begin + n_near, frame.near.size - n_near}};
+            highest = level - 1;
         }
-    }
-
-    // The least level with furthest <= base^level.
-    [[nodiscard]] std::int32_t covering_level(double furthest) const {
-        auto level = static_cast<std::int32_t>(std::ceil(std::log(furthest) / std::log(base_)));
-        while (std::pow(base_, level) < furthest) ++level;
-        while (std::pow(base_, level - 1) >= furthest) --level;
-        return level;
     }
 
     // Makes the last near candidate a child of the frame on top.
@@ -141,30 +186,21 @@ private:
         Frame& frame = frames_.back();
         const Candidate chosen = candidates_[frame.near.begin + --frame.near.size];
         take(chosen.object);
-        const double reach = frame.reach;
-        const double far_reach = reach * base_;
-        // What lies further from the chosen one than far_reach by the triangle inequality need not
-        // be evaluated.
-        objects_.clear();
-        from_parent_.clear();
-        const auto gather = [&](Segment segment) {
-            for (std::size_t i = segment.begin; i < segment.begin + segment.size; ++i) {
-                const Candidate& candidate = candidates_[i];
-                if (std::abs(candidate.distance - chosen.distance) > far_reach) continue;
-                objects_.push_back(candidate.object);
-                from_parent_.push_back(candidate.distance);
-            }
-        };
-        gather(frame.near);
-        gather(frame.far);
-        evaluate(chosen.object);
+        const std::int32_t level = draft_.nodes[frame.node].level;
+        const double reach = powers_(level - 1);
+        const double far_reach = powers_(level);
+        const std::size_t n = gather(frame, chosen.distance, far_reach);
+        evaluate(chosen.object, n);
+        measure(chosen.object, n);
         const std::size_t begin = candidates_.size();
+        const double* const squares = squares_.data();
+        const double largest_square = far_reach * far_reach;
         std::size_t n_near = 0;
-        for (std::size_t i = 0; i < objects_.size(); ++i) {
+        for (std::size_t i = 0; i < n; ++i) {
+            if (squares[i] > largest_square) continue;
             const double away = distance(chosen.object, i);
-            if (away > chosen.distance + from_parent_[i]) check_triangle(frame, chosen, i, away);
-            if (away > far_reach) continue;
-            candidates_.push_back({static_cast<std::uint32_t>(objects_[i]), away});
+            check_triangle(frame, chosen, i, away);
+            candidates_.push_back({away, selves_[i], static_cast<std::uint32_t>(objects_[i])});
             if (away <= reach) std::swap(candidates_[begin + n_near++], candidates_.back());
         }
         if (n_near == 0) {
@@ -174,7 +210,29 @@ private:
         }
         frame.child = add_child(frame, chosen.object);
         draft_.nodes[frame.child].parent_distance = absorb(frame, chosen);
-        open({frame.child, {begin, n_near}, {begin + n_near, candidates_.size() - begin - n_near}});
+        open({frame.child, {begin, n_near}, {begin + n_near, candidates_.size() - begin - n_near}},
+             level - 1);
+    }
+
+    // Copies the candidates of a frame that may lie within `reach` of one at this distance from its
+    // point, by the triangle inequality: the others need not be evaluated. Returns how many.
+    std::size_t gather(const Frame& frame, double distance, double reach) {
+        resize_scratch(frame.near.size + frame.far.size);
+        std::int64_t* const objects = objects_.data();
+        double* const selves = selves_.data();
+        double* const from_parent = from_parent_.data();
+        std::size_t n = 0;
+        for (const Segment segment : {frame.near, frame.far}) {
+            const Candidate* const from = candidates_.data() + segment.begin;
+            for (std::size_t i = 0; i < segment.size; ++i) {
+                const Candidate candidate = from[i];
+                objects[n] = candidate.object;
+                selves[n] = candidate.self_value;
+                from_parent[n] = candidate.distance;
+                n += std::abs(candidate.distance - distance) <= reach ? 1 : 0;
+            }
+        }
+        return n;
     }
 
     // The child on which the frame on top was waiting is complete.
@@ -187,20 +245,28 @@ private:
             child.parent_radius = child.radius;
             node.radius = std::max(node.radius, child.radius);
             frame.near = finished_.far;
+            if (frame.near.size == 0) {  // an only child: one node stands for both
+                node.level = child.level;
+                node.first_child = child.first_child;
+                node.last_child = child.last_child;
+                node.first_leaf = child.first_leaf;
+                ++draft_.n_dropped;
+            }
             return;
         }
         candidates_.resize(finished_.near.begin);
         double furthest = child.parent_distance;
         const auto keep_rest = [&](Segment& segment) {
-            std::size_t kept = segment.begin;
-            for (std::size_t i = segment.begin; i < segment.begin + segment.size; ++i) {
-                if (is_taken_[candidates_[i].object]) {
-                    furthest = std::max(furthest, absorb(frame, candidates_[i]));
+            Candidate* const first = candidates_.data() + segment.begin;
+            Candidate* kept = first;
+            for (const Candidate* it = first; it != first + segment.size; ++it) {
+                if (is_taken_[it->object]) {
+                    furthest = std::max(furthest, absorb(frame, *it));
                 } else {
-                    candidates_[kept++] = candidates_[i];
+                    *kept++ = *it;
                 }
             }
-            segment.size = kept - segment.begin;
+            segment.size = static_cast<std::size_t>(kept - first);
         };
         keep_rest(frame.near);
         keep_rest(frame.far);
@@ -234,22 +300,26 @@ private:
         ++n_taken_;
     }
 
-    // Counts an object among those below a node; returns at least its distance from the point.
+    // Counts an object among those below a node; returns at least the square of its distance.
     double absorb(const Frame& frame, const Candidate& candidate) {
         DraftNode& node = draft_.nodes[frame.node];
-        const double self_p = self_[node.point];
-        const double self_x = self_[candidate.object];
-        const double slack = geometry_.square_slack(self_p, self_x);
-        const double square = candidate.distance * candidate.distance + slack;
-        const double above = std::sqrt(square) * Geometry::up;
-        node.radius = std::max(node.radius, above);
-        return above;
+        const double square =
+            geometry_.square_above(self_[node.point], candidate.self_value, candidate.distance);
+        node.radius = std::max(node.radius, square);
+        return square;
     }
 
-    // values_[i] = K(point, objects_[i])
-    void evaluate(std::uint32_t point) {
-        const std::size_t n = objects_.size();
+    void resize_scratch(std::size_t n) {
+        if (objects_.size() >= n) return;
+        objects_.resize(n);
+        selves_.resize(n);
+        from_parent_.resize(n);
         values_.resize(n);
+        squares_.resize(n);
+    }
+
+    // values_[i] = K(point, objects_[i]) for i < n
+    void evaluate(std::uint32_t point, std::size_t n) {
         if (n == 0) return;
         const auto batch = space_.batch(point, point + 1);
         const auto run = [&](std::size_t begin, std::size_t end) {
@@ -267,48 +337,70 @@ private:
             });
         }
         n_evaluations_ += n;
+        n_unwatched_ += n;
     }
 
-    // From a point to objects_[i].
+    // squares_[i] = |point - objects_[i]|^2 as computed, for i < n
+    void measure(std::uint32_t point, std::size_t n) {
+        const double self = self_[point];
+        const double share = geometry_.largest_square_share();
+        if (loops_.hilbert_squares(values_.data(), selves_.data(), n, self, share, Geometry::tiny,
+                                   squares_.data())) {
+            return;
+        }
+        for (std::size_t i = 0; i < n; ++i) {
+            const double limit = geometry_.largest_value(geometry_.norm_above(self),
+                                                         geometry_.norm_above(selves_[i]));
+            if (std::abs(values_[i]) > limit) {
+                throw NotMercerFault(point, static_cast<std::size_t>(objects_[i]), values_[i],
+                                     limit);
+            }
+        }
+    }
+
+    // From a point to objects_[i], of squares_[i]; 0 where it cannot be told from 0.
     [[nodiscard]] double distance(std::uint32_t point, std::size_t i) const {
-        const auto object = static_cast<std::size_t>(objects_[i]);
-        const double limit = geometry_.largest_value(norm_above_[point], norm_above_[object]);
-        if (std::abs(values_[i]) > limit) throw NotMercerFault(point, object, values_[i], limit);
-        return std::sqrt(geometry_.square(self_[point], self_[object], values_[i]));
+        const double slack = geometry_.square_slack(self_[point], selves_[i]);
+        return squares_[i] > slack ? std::sqrt(squares_[i]) : 0.0;
     }
 
-    // d(chosen, x) is greater than d(p, chosen) + d(p, x): more than rounding can explain?
+    // d(chosen, x) must not exceed d(p, chosen) + d(p, x) by more than rounding can explain.
     void check_triangle(const Frame& frame, const Candidate& chosen, std::size_t i,
                         double away) const {
+        if (away <= chosen.distance + from_parent_[i]) return;
         const std::uint32_t point = draft_.nodes[frame.node].point;
-        const auto object = static_cast<std::size_t>(objects_[i]);
-        const double slack = geometry_.square_slack(self_[point], self_[object]) +
-                             geometry_.square_slack(self_[point], self_[chosen.object]) +
-                             geometry_.square_slack(self_[chosen.object], self_[object]);
+        const double slack = geometry_.square_slack(self_[point], selves_[i]) +
+                             geometry_.square_slack(self_[point], chosen.self_value) +
+                             geometry_.square_slack(chosen.self_value, selves_[i]);
         if (away > (chosen.distance + from_parent_[i] + 4.0 * std::sqrt(slack)) * Geometry::up) {
-            throw TriangleFault(point, chosen.object, object, chosen.distance, away,
-                                from_parent_[i]);
+            throw TriangleFault(point, chosen.object, static_cast<std::size_t>(objects_[i]),
+                                chosen.distance, away, from_parent_[i]);
         }
     }
 
     const Space& space_;
     Geometry geometry_;
     double base_;
+    Powers powers_;
+    const VectorLoops& loops_;
     std::size_t threads_;
     const Watch& watch_;
     std::vector<double> self_;
-    std::vector<double> norm_above_;
     std::vector<char> is_taken_;
     std::size_t n_taken_ = 0;
     std::size_t n_evaluations_ = 0;
+    std::size_t n_unwatched_ = 0;  // evaluations since the last call of watch_
     Draft draft_;
     std::vector<Frame> frames_;
     Frame finished_{none, {0, 0}, {0, 0}};  // the frame last closed
     std::vector<Candidate> candidates_;
-    // Scratch of one block: what is evaluated, its distances from the parent's point, the values.
+    // Scratch of one block: what is evaluated, its self values, its distances from the parent's
+    // point, the values, and what follows from them.
     std::vector<std::int64_t> objects_;
+    std::vector<double> selves_;
     std::vector<double> from_parent_;
     std::vector<double> values_;
+    std::vector<double> squares_;
 };
 
 }  // namespace

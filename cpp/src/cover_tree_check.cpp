@@ -28,6 +28,7 @@ public:
 
     void run() {
         const std::size_t n = space_.size();
+        require(tree_.parent_distance.size() == tree_.nodes.size(), "one parent distance per node");
         require(tree_.size() == n && tree_.norms.size() == n && tree_.leaf_distance.size() == n,
                 "the tree holds ", tree_.size(), " objects, the space ", n);
         check_order();
@@ -82,19 +83,23 @@ private:
         }
         if (node.n_children == 0) begin = node.begin + 1;
         require(begin == node.leaves, "node ", at, ": children and leaves leave a hole");
-        require(n_below == 1 || node.n_children + (node.end - node.leaves) > 0, "node ", at,
-                " has no children");
+        const bool is_idle = node.n_children == 1 && node.leaves == node.end &&
+                             tree_.nodes[node.first_child].begin == node.begin;
+        require(n_below == 1 || (!is_idle && n_below > 1), "node ", at, " has no child but itself");
         check_leaves(at, node);
         check_separation(at, node);
     }
 
     void check_figures(std::size_t at, const Node& node) const {
+        require(node.point_norm >= geometry_.norm_above(self_[node.begin]), "node ", at,
+                ": the norm of its point is greater");
         for (std::size_t i = 0; i < distances_.size(); ++i) {
             const std::size_t place = node.begin + i;
             const double least = geometry_.norm_below(self_[place]);
             const double greatest = geometry_.norm_above(self_[place]);
-            require(!(distances_[i] > node.radius), "node ", at, ": object ", place, " at ",
-                    distances_[i], " is outside the radius ", node.radius);
+            require(!(above(node.begin, place, distances_[i]) > node.radius), "node ", at,
+                    ": object ", place, " at ", distances_[i], " is outside the radius ",
+                    node.radius);
             require(node.least_norm <= least && greatest <= node.greatest_norm &&
                         greatest <= tree_.norms[place],
                     "node ", at, ": the norm of object ", place, " is outside the limits");
@@ -106,23 +111,26 @@ private:
         require(child.begin == begin && child.end <= node.leaves && child.end > child.begin,
                 "node ", at, ": child ", index, " is not where the one before it ends");
         const double away = distances_[child.begin - node.begin];
-        require(!(away > child.parent_distance), "node ", at, ": child ", index, " at ", away,
-                " is further away than its parent distance ", child.parent_distance);
+        require(!(above(node.begin, child.begin, away) > tree_.parent_distance[index]), "node ", at,
+                ": child ", index, " at ", away, " is further away than its parent distance ",
+                tree_.parent_distance[index]);
         require(!(away > std::pow(tree_.base, node.level) * Geometry::up), "node ", at, ": child ",
                 index, " at ", away, " is not covered at level ", node.level);
         require(child.level < node.level || child.n_children == 0, "node ", at, ": child ", index,
                 " is not on a lower level");
         for (std::uint32_t place = child.begin; place < child.end; ++place) {
-            require(!(distances_[place - node.begin] > child.parent_radius), "node ", at,
-                    ": object ", place, " is outside the parent radius of child ", index);
+            require(
+                !(above(node.begin, place, distances_[place - node.begin]) > child.parent_radius),
+                "node ", at, ": object ", place, " is outside the parent radius of child ", index);
         }
     }
 
     void check_leaves(std::size_t at, const Node& node) const {
         for (std::uint32_t place = node.leaves; place < node.end; ++place) {
             const double away = distances_[place - node.begin];
-            require(!(away > tree_.leaf_distance[place]), "node ", at, ": leaf ", place, " at ",
-                    away, " is further away than ", tree_.leaf_distance[place]);
+            require(!(above(node.begin, place, away) > tree_.leaf_distance[place]), "node ", at,
+                    ": leaf ", place, " at ", away, " is further away than ",
+                    tree_.leaf_distance[place]);
             require(away == 0.0 || !(away > std::pow(tree_.base, node.level) * Geometry::up),
                     "node ", at, ": leaf ", place, " is not covered");
         }
@@ -154,8 +162,17 @@ private:
         }
     }
 
+    // Computed; 0 where it cannot be told from 0.
     [[nodiscard]] double distance(std::size_t a, std::size_t b, double value) const {
-        return a == b ? 0.0 : std::sqrt(geometry_.square(self_[a], self_[b], value));
+        const double square = self_[a] + self_[b] - 2.0 * value;
+        const bool is_zero = a == b || !(square > geometry_.square_slack(self_[a], self_[b]));
+        return is_zero ? 0.0 : std::sqrt(square);
+    }
+
+    // What a stored distance between two different objects must at least be.
+    [[nodiscard]] double above(std::size_t a, std::size_t b, double distance) const {
+        if (a == b) return 0.0;
+        return std::sqrt(geometry_.square_above(self_[a], self_[b], distance));
     }
 
     const CoverTree& tree_;

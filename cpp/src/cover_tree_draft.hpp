@@ -10,7 +10,8 @@ namespace fastmks {
 
 inline constexpr std::uint32_t none = 0xffffffff;
 
-/// A node as construction leaves it: children and leaves in linked lists, sizes unknown.
+/// A node as construction leaves it: children and leaves in linked lists, sizes unknown, squares in
+/// place of distances.
 struct DraftNode {
     std::uint32_t point;
     std::int32_t level = 0;
@@ -27,12 +28,13 @@ struct DraftNode {
 struct Draft {
     std::vector<DraftNode> nodes;            ///< the root first, parents before children
     std::vector<std::uint32_t> next_leaf;    ///< by object
-    std::vector<double> leaf_distance;       ///< by object, for leaves
+    std::vector<double> leaf_distance;       ///< squared, by object, for leaves
     const std::vector<double>& self_values;  ///< by object
+    std::size_t n_dropped = 0;               ///< nodes that nothing leads to any more
 };
 
 /// Puts the objects in depth-first order, the children of each node side by side, and fills in what
 /// depends on all the objects below a node.
-[[nodiscard]] CoverTree lay_out(Draft&& draft, const Geometry& geometry);
+[[nodiscard]] CoverTree lay_out(const Draft& draft, const Geometry& geometry);
 
 }  // namespace fastmks

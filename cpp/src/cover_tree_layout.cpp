@@ -38,12 +38,17 @@ std::vector<std::uint32_t> count_objects(const Draft& draft) {
     return counts;
 }
 
+double root_above(double square) {
+    return std::sqrt(square) * Geometry::up;
+}
+
 class Layout {
 public:
     Layout(const Draft& draft, const Geometry& geometry)
         : draft_(draft), geometry_(geometry), counts_(count_objects(draft)) {
         const std::size_t n = draft.next_leaf.size();
-        tree_.nodes.reserve(draft.nodes.size());
+        tree_.nodes.reserve(draft.nodes.size() - draft.n_dropped);
+        tree_.parent_distance.reserve(draft.nodes.size() - draft.n_dropped);
         tree_.order.resize(n);
         tree_.norms.resize(n);
         tree_.leaf_distance.resize(n);
@@ -74,9 +79,10 @@ private:
         node.begin = begin;
         node.end = begin + counts_[drafted];
         node.level = from.level;
-        node.parent_distance = from.parent_distance;
-        node.parent_radius = from.parent_radius;
-        node.radius = from.radius;
+        node.point_norm = geometry_.norm_above(draft_.self_values[from.point]);
+        tree_.parent_distance.push_back(root_above(from.parent_distance));
+        node.parent_radius = root_above(from.parent_radius);
+        node.radius = root_above(from.radius);
         tree_.nodes.push_back(node);
     }
 
@@ -95,7 +101,7 @@ private:
         });
         node.leaves = begin;
         for_each_leaf(draft_, drafted, [&](std::uint32_t leaf) {
-            tree_.leaf_distance[begin] = draft_.leaf_distance[leaf];
+            tree_.leaf_distance[begin] = root_above(draft_.leaf_distance[leaf]);
             put(leaf, begin++);
         });
         tree_.nodes[at] = node;
@@ -138,7 +144,7 @@ private:
 
 }  // namespace
 
-CoverTree lay_out(Draft&& draft, const Geometry& geometry) {
+CoverTree lay_out(const Draft& draft, const Geometry& geometry) {
     return Layout(draft, geometry).run();
 }
 

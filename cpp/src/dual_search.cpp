@@ -21,12 +21,10 @@ struct Candidate {
     std::uint32_t place;
 };
 
-// A query node and what it inherits. `floor` is at most the k-th best value of each of its queries,
-// `missed` as in QuerySearch::run.
+// A query node and what it inherits. `floor` is at most the k-th best value of each of its queries.
 struct Group {
     std::uint32_t node;
     double floor;
-    double missed;
     std::vector<Candidate> candidates;
     TopK best;   // of the node's point
     TopK reach;  // the same, the point itself included: what its neighbours can count on
@@ -36,7 +34,7 @@ class DualSearch {
 public:
     DualSearch(const TreeProblem& problem, const CoverTree& query_tree,
                const std::vector<double>& norms, std::size_t k, const StopRule& stop,
-               TopKAnswers answers, std::function<void()> on_answer)
+               TopKAnswers answers, std::function<void(std::size_t)> advance)
         : problem_(problem),
           tree_(problem.tree),
           query_tree_(query_tree),
@@ -44,17 +42,17 @@ public:
           k_(k),
           stop_(stop),
           answers_(answers),
-          on_answer_(std::move(on_answer)),
+          advance_(std::move(advance)),
           geometry_(problem.objects.rounding(), problem.queries.rounding()),
           share_(8.0 * geometry_.relative() + 64.0 * Geometry::unit),
           lost_(4.0 * geometry_.absolute()),
-          single_(problem, stop) {}
+          single_(problem, stop, [this] { advance_(0); }) {}
 
     // The group of all queries.
     Group root() {
-        Group group = new_group(0, -HUGE_VAL, -HUGE_VAL);
+        Group group = new_group(0, -HUGE_VAL);
         set_point(group);
-        evaluate({{NAN, 0, 0}}, group);
+        evaluate({{not_evaluated, 0, 0}}, group);
         return group;
     }
 
@@ -104,8 +102,8 @@ public:
     }
 
 private:
-    Group new_group(std::uint32_t node, double floor, double missed) const {
-        return {node, floor, missed, {}, TopK(k_), TopK(k_ + 1)};
+    Group new_group(std::uint32_t node, double floor) const {
+        return {node, floor, {}, TopK(k_), TopK(k_ + 1)};
     }
 
     void set_point(const Group& group) {
@@ -136,12 +134,11 @@ private:
         return std::min(ball, queries * greatest) + rounding + lost_;
     }
 
-    bool may_hold(const Candidate& candidate, double query_radius, Group& group) {
+    bool may_hold(const Candidate& candidate, double query_radius) {
         ++counts_.bounds;
         const double bound = pair_bound(candidate, query_radius);
         if (!(bound <= limit_)) return true;
         ++counts_.pruned_after[static_cast<std::size_t>(BoundKind::ball)];
-        if (bound >= group.floor) group.missed = std::max(group.missed, bound);
         return false;
     }
 
@@ -165,12 +162,13 @@ private:
         for (bool has_opened = true; has_opened;) {
             has_opened = false;
             raise_floor(group, node.radius);
-            limit_ = stop_.limit(group.floor);
+            // Always exactly: what makes the floor must itself stay.
+            limit_ = std::nextafter(group.floor, -HUGE_VAL);
             std::vector<Candidate> before = std::move(group.candidates);
             group.candidates.clear();
             to_evaluate_.clear();
             for (const Candidate& candidate : before) {
-                if (!may_hold(candidate, node.radius, group)) continue;
+                if (!may_hold(candidate, node.radius)) continue;
                 if (radius_of(candidate) > node.radius) {
                     has_opened = true;
                     open(candidate, group);
@@ -197,11 +195,11 @@ private:
             if (child.begin == node.begin) {
                 group.candidates.push_back({candidate.value, i, child.begin});
             } else {
-                to_evaluate_.push_back({NAN, i, child.begin});
+                to_evaluate_.push_back({not_evaluated, i, child.begin});
             }
         }
         for (std::uint32_t place = node.leaves; place < node.end; ++place) {
-            if (places.contains(place)) to_evaluate_.push_back({NAN, no_node, place});
+            if (places.contains(place)) to_evaluate_.push_back({not_evaluated, no_node, place});
         }
     }
 
@@ -223,7 +221,7 @@ private:
             }
             const Hit hit{values_[i], tree_.order[place]};
             if (places.may_return(place)) group.best.offer(hit);
-            if (problem_.skip_self) group.reach.offer(hit);
+            if (problem_.skip_self && places.contains(place)) group.reach.offer(hit);
             group.candidates.push_back({values_[i], candidates[i].node, place});
         }
     }
@@ -233,9 +231,9 @@ private:
         const Node& child = query_tree_.nodes[index];
         std::vector<Candidate> inherited;
         for (const Candidate& candidate : group.candidates) {
-            if (may_hold(candidate, child.parent_radius, group)) inherited.push_back(candidate);
+            if (may_hold(candidate, child.parent_radius)) inherited.push_back(candidate);
         }
-        Group made = new_group(index, group.floor, group.missed);
+        Group made = new_group(index, group.floor);
         set_point(made);
         evaluate(inherited, made);
         return made;
@@ -246,11 +244,10 @@ private:
         entries_.clear();
         for (const Candidate& candidate : group.candidates) {
             entries_.push_back(
-                {pair_bound(candidate, distance), NAN, candidate.node, candidate.place});
+                {pair_bound(candidate, distance), not_evaluated, candidate.node, candidate.place});
         }
         TopK best(k_);
-        const double missed =
-            single_.resume(place, places_of(place), entries_, group.floor, group.missed, best);
+        const double missed = single_.resume(place, places_of(place), entries_, group.floor, best);
         answer(place, best, missed);
     }
 
@@ -263,15 +260,15 @@ private:
                 {pair_bound(candidate, 0.0), candidate.value, candidate.node, candidate.place});
         }
         const std::uint32_t place = query_tree_.nodes[group.node].begin;
-        const double missed = single_.resume(place, places_of(place), entries_, group.floor,
-                                             group.missed, group.best);
+        const double missed =
+            single_.resume(place, places_of(place), entries_, group.floor, group.best);
         answer(place, group.best, missed);
     }
 
     void answer(std::uint32_t place, TopK& best, double missed) {
         write_answer(answers_, static_cast<std::size_t>(query_tree_.order[place]), best, k_,
                      missed);
-        on_answer_();
+        advance_(1);
     }
 
     const TreeProblem& problem_;
@@ -281,7 +278,7 @@ private:
     std::size_t k_;
     const StopRule& stop_;
     TopKAnswers answers_;
-    std::function<void()> on_answer_;
+    std::function<void(std::size_t)> advance_;  // with the number of queries answered
     TreeCounts counts_;
     Geometry geometry_;
     double share_;
@@ -331,7 +328,7 @@ TreeCounts dual_tree_top_k(const TreeProblem& problem, const CoverTree& query_tr
     std::size_t n_answered = 0;
     {
         DualSearch search(problem, query_tree, norms, k, stop, answers,
-                          [&] { watch(++n_answered); });
+                          [&](std::size_t n) { watch(n_answered += n); });
         const std::size_t largest_job = query_tree.size() / (8 * threads);
         search_groups(search, search.root(), std::max(smallest_group, largest_job),
                       [&](Group&& job) { jobs.push_back(std::move(job)); });
@@ -340,7 +337,8 @@ TreeCounts dual_tree_top_k(const TreeProblem& problem, const CoverTree& query_tr
     std::mutex mutex;
     const Watch watch_on = [&](std::size_t done) { watch(n_answered + done); };
     parallel_for(jobs.size(), threads, watch_on, [&](std::size_t i, Worker& worker) {
-        DualSearch search(problem, query_tree, norms, k, stop, answers, [&] { worker.advance(1); });
+        DualSearch search(problem, query_tree, norms, k, stop, answers,
+                          [&](std::size_t n) { worker.advance(n); });
         const auto search_each = [&](Group&& group) { search.search_each(std::move(group)); };
         if (search.n_queries(jobs[i]) <= smallest_group) {
             search_each(std::move(jobs[i]));

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "fastmks/tree_search.hpp"
@@ -13,6 +13,11 @@
 namespace fastmks {
 
 inline constexpr std::uint32_t no_node = 0xffffffff;
+inline constexpr std::size_t evaluations_per_pause = 256;
+inline constexpr double not_evaluated = -HUGE_VAL;
+
+// Nodes opened before their children are evaluated together: see docs/algorithm.md for the figures.
+inline constexpr std::size_t nodes_per_call = 4;
 
 /// Which places a query may look at, and which it may return.
 struct Places {
@@ -63,8 +68,10 @@ private:
 template <class Collector>
 class QuerySearch {
 public:
-    QuerySearch(const TreeProblem& problem, const StopRule& stop)
-        : tree_(problem.tree),
+    /// `pause` is called now and then; throwing from it ends the search.
+    QuerySearch(const TreeProblem& problem, const StopRule& stop, std::function<void()> pause)
+        : pause_(std::move(pause)),
+          tree_(problem.tree),
           objects_(problem.objects),
           queries_(problem.queries),
           traversal_(problem.traversal),
@@ -80,7 +87,7 @@ public:
     }
 
     // A node, or a single object (no_node), that may hold an answer. `value` is that of its point,
-    // NaN before it is evaluated.
+    // -infinity before it is evaluated.
     struct Entry {
         double bound;
         double value;
@@ -89,16 +96,15 @@ public:
     };
 
     /// The same from a frontier that covers all that may hold an answer, for a query whose k-th
-    /// best value is known to be at least `floor`, and of which `missed` is what run() returns.
+    /// best value is known to be at least `floor`.
     double resume(std::size_t query, const Places& places, const std::vector<Entry>& entries,
-                  double floor, double missed, Collector& found) {
+                  double floor, Collector& found) {
         start(query, places, {}, found);
-        floor_ = floor;
-        missed_ = missed;
+        below_floor_ = std::nextafter(floor, -HUGE_VAL);
         for (const Entry& entry : entries) {
             if (entry.bound <= limit()) {
                 leave_out(entry.bound);
-            } else if (is_lazy() || !std::isnan(entry.value)) {
+            } else if (is_lazy() || entry.value != not_evaluated) {
                 push(entry);
             } else {
                 add(entry);
@@ -118,7 +124,7 @@ private:
                 is_stopped_ = true;
             } else if (traversal_.order == Order::level) {
                 expand_level();
-            } else if (!expand_best()) {
+            } else if (!(is_lazy() ? expand_lazily() : expand_best())) {
                 break;
             }
         }
@@ -143,7 +149,7 @@ private:
         is_stopped_ = false;
         missed_ = -HUGE_VAL;
         limit_of_ = NAN;
-        floor_ = -HUGE_VAL;
+        below_floor_ = -HUGE_VAL;
     }
 
     void look_at_root() {
@@ -153,7 +159,7 @@ private:
             evaluate_pending();
             return;
         }
-        pending_.push_back({HUGE_VAL, NAN, 0, 0});
+        pending_.push_back({HUGE_VAL, not_evaluated, 0, 0});
         evaluate_pending();
     }
 
@@ -165,6 +171,12 @@ private:
     }
 
     void push(const Entry& entry) {
+        if (entry.node != no_node) {  // it will be opened soon
+            const Node& node = tree_.nodes[entry.node];
+            __builtin_prefetch(&tree_.nodes[node.first_child]);
+            __builtin_prefetch(&tree_.leaf_distance[node.end - 1]);
+            __builtin_prefetch(&tree_.norms[node.end - 1]);
+        }
         frontier_.push_back(entry);
         if (traversal_.order == Order::best_first) {
             std::push_heap(frontier_.begin(), frontier_.end(), is_worse);
@@ -174,23 +186,42 @@ private:
         }
     }
 
-    // False when nothing is left that could hold an answer.
-    bool expand_best() {
-        const Entry best = frontier_.front();
-        if (best.bound <= limit()) return false;
+    // Takes the entry with the greatest bound; false when nothing is left that may hold an answer.
+    bool pop_best(Entry& best) {
+        if (frontier_.empty() || frontier_.front().bound <= limit()) return false;
+        best = frontier_.front();
         std::pop_heap(frontier_.begin(), frontier_.end(), is_worse);
         frontier_.pop_back();
-        if (std::isnan(best.value)) {  // its turn has come
+        return true;
+    }
+
+    // The next step of a best-first search; false when there is none. Objects wait on the frontier
+    // until their bounds are the greatest.
+    bool expand_lazily() {
+        Entry best;
+        if (!pop_best(best)) return false;
+        if (best.value == not_evaluated) {  // its turn has come
             add(best);
+            evaluate_pending();
         } else {
             expand(best);
-            if (is_lazy()) {
-                for (const Entry& entry : pending_) push(entry);
-                pending_.clear();
-            }
+            for (const Entry& entry : pending_) push(entry);
+            pending_.clear();
+        }
+        return true;
+    }
+
+    // The same where calls cost more than a few evaluations too many: all that may hold an answer
+    // below the best nodes is evaluated at once.
+    bool expand_best() {
+        Entry best;
+        std::size_t n_expanded = 0;
+        while (n_expanded < nodes_per_call && pop_best(best)) {
+            expand(best);
+            ++n_expanded;
         }
         evaluate_pending();
-        return true;
+        return n_expanded > 0;
     }
 
     void expand_level() {
@@ -219,7 +250,7 @@ private:
     void expand(const Entry& entry) {
         const Node& node = tree_.nodes[entry.node];
         ++counts_.nodes;
-        const double point_norm = tree_.norms[node.begin];
+        const double point_norm = node.point_norm;
         for (std::uint32_t i = node.first_child; i < node.first_child + node.n_children; ++i) {
             const Node& child = tree_.nodes[i];
             if (child.begin == node.begin) {
@@ -238,7 +269,7 @@ private:
             if (is_small) {
                 add_all(child, bound);
             } else {
-                pending_.push_back({bound, NAN, i, child.begin});
+                pending_.push_back({bound, not_evaluated, i, child.begin});
             }
         }
         expand_leaves(node, point_norm, entry);
@@ -258,7 +289,7 @@ private:
             if (!is_among) {
                 leave_out(bound);
             } else if (is_lazy()) {
-                pending_.push_back({bound, NAN, no_node, place});
+                pending_.push_back({bound, not_evaluated, no_node, place});
             } else {
                 add_single(place, bound);
             }
@@ -308,6 +339,11 @@ private:
         if (n > 0) objects_.values(*batch_, Selection::list(positions_.data(), n), values_.data());
         counts_.evaluations += n;
         allowance_.evaluations -= n;
+        n_since_pause_ += n;
+        if (n_since_pause_ >= evaluations_per_pause) {
+            n_since_pause_ = 0;
+            pause_();
+        }
         for (std::size_t i = 0; i < n; ++i)
             offer(static_cast<std::uint32_t>(positions_[i]), values_[i]);
         for (std::size_t i = 0; i < pending_.size(); ++i) {
@@ -325,19 +361,17 @@ private:
     }
 
     void offer(std::uint32_t place, double value) {
+        if (!(value >= found_->threshold())) return;
         const double largest = geometry_.largest_value(bounds_.norm(), tree_.norms[place]);
         if (std::abs(value) > largest) throw NotMercerFault(query_, place, value, largest);
-        if (value >= found_->threshold() && places_->may_return(place)) {
-            found_->offer({value, tree_.order[place]});
-        }
+        if (places_->may_return(place)) found_->offer({value, tree_.order[place]});
     }
 
     // Puts a node whose point has been evaluated on the frontier if anything below may be an
     // answer.
     void consider(std::uint32_t at, double value, double bound) {
         const Node& node = tree_.nodes[at];
-        const Region region{tree_.norms[node.begin], node.radius, node.least_norm,
-                            node.greatest_norm};
+        const Region region{node.point_norm, node.radius, node.least_norm, node.greatest_norm};
         if (may_hold(region, value, false, counts_.pruned_after, bound)) {
             push({bound, value, at, node.begin});
         }
@@ -370,10 +404,11 @@ private:
 
     // What cannot exceed this need not be looked at.
     double limit() {
-        const double threshold = std::max(found_->threshold(), floor_);
+        const double threshold = found_->threshold();
         if (threshold != limit_of_) {
             limit_of_ = threshold;
-            limit_ = stop_.limit(threshold);
+            // The floor counts only as it is: with an epsilon, what makes it might be left out too.
+            limit_ = std::max(stop_.limit(threshold), below_floor_);
         }
         return limit_;
     }
@@ -382,6 +417,8 @@ private:
         if (bound >= found_->threshold() && bound > missed_) missed_ = bound;
     }
 
+    std::function<void()> pause_;
+    std::size_t n_since_pause_ = 0;
     const CoverTree& tree_;
     const Space& objects_;
     const Space& queries_;
@@ -408,7 +445,7 @@ private:
     double missed_ = -HUGE_VAL;
     double limit_ = -HUGE_VAL;
     double limit_of_ = NAN;
-    double floor_ = -HUGE_VAL;  // the k-th best value is at least this
+    double below_floor_ = -HUGE_VAL;  // the k-th best value is known to be greater
 };
 
 }  // namespace fastmks

@@ -89,7 +89,7 @@ TreeCounts for_each_query(const TreeProblem& problem, const StopRule& stop, std:
     std::mutex mutex;
     const std::size_t n_tasks = (n + queries_per_task - 1) / queries_per_task;
     parallel_for(n_tasks, threads, watch, [&](std::size_t task, Worker& worker) {
-        QuerySearch<Collector> search(problem, stop);
+        QuerySearch<Collector> search(problem, stop, [&] { worker.advance(0); });
         const std::size_t end = std::min(n, (task + 1) * queries_per_task);
         for (std::size_t query = task * queries_per_task; query < end; ++query) {
             answer(query, search);

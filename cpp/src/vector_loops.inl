@@ -314,6 +314,16 @@ void normalize(double* values, std::size_t n, QueryNorm query, const double* man
     }
 }
 
+bool hilbert_squares(const double* values, const double* selves, std::size_t n, double self,
+                     double share, double spare, double* squares) {
+    std::uint64_t bad = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        squares[i] = self + selves[i] - 2.0 * values[i];
+        bad |= values[i] * values[i] > self * selves[i] * share + spare;
+    }
+    return bad == 0;
+}
+
 bool all_finite(const double* values, std::size_t n) {
     constexpr std::uint64_t exponent = std::uint64_t{0x7ff} << 52;
     std::uint64_t bad = 0;
@@ -342,6 +352,7 @@ const VectorLoops loops{products<double>,
                         hyperbolic_tangent,
                         square_root,
                         normalize,
+                        hilbert_squares,
                         all_finite,
                         count_above};
 

@@ -28,10 +28,10 @@ _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 _MOST_COVERED = 1000  # objects whose intervals are covered: one cover may look at all their pairs
 _DIRECTIONS = 32  # of objects, and as many of queries
 _QUERIES = 100  # of the forecast; a tenth of the sample where no queries are given
-_TREES = 4  # of the forecast, each of half the objects of the one before
+_MOST_PARTS = 4  # of the sample, of one size, whose trees it takes the mean of
 _LEAST_TREE = 16  # objects
 _FEWEST_EVALUATIONS = Traversal(order="best-first", block=1)
-_PAYS, _SAVES = 0.02, 0.5  # shares up to which the advice is a tree, or depends on the kernel
+_PAYS, _SAVES = 0.03, 0.5  # shares up to which the advice is a tree, or depends: docs/hardness.md
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -120,7 +120,7 @@ class Hardness:
             ax = pyplot.gca()
         for name, greatest, seen in self._distributions():
             shares = np.arange(1, len(seen) + 1) / max(1, len(seen))
-            ax.step(np.sort(seen), shares, where="post", label=f"{name}, up to {greatest:.4g}")
+            ax.step(np.sort(seen), shares, where="post", label=f"{name}, up to {_short(greatest)}")
         ax.set(xscale="log", xlabel="constant seen", ylabel="share of samples", ylim=(0.0, 1.02))
         ax.legend()
         return ax
@@ -157,9 +157,9 @@ class Hardness:
 
     def __repr__(self) -> str:
         return (
-            f"<Hardness: expansion {self.expansion_constant:.4g}, directional concentration "
-            f"{self.directional_concentration:.4g}, forecast {self.forecast:.2%} of "
-            f"{self.n_objects} objects>"
+            f"<Hardness: expansion {_short(self.expansion_constant)}, directional concentration "
+            f"{_short(self.directional_concentration)}, forecast {_short(100.0 * self.forecast)} % "
+            f"of {self.n_objects} objects>"
         )
 
     def __str__(self) -> str:
@@ -170,10 +170,14 @@ class Hardness:
         ]
         for name, greatest, seen in self._distributions():
             high, median = _quantiles(seen, [0.9, 0.5])
-            lines.append(f"{name:30}{greatest:10.4g}{high:10.4g}{median:10.4g}{len(seen):10}")
-        measured = ", ".join(f"{cost:.4g} of {size}" for size, cost in self.forecast_points)
-        lines.append(f"evaluations of a tree search  {measured}; ~ n^{self.forecast_exponent:.2f}")
-        return "\n".join([*lines, f"forecast {self.forecast:.2%}. {self.advice}"])
+            lines.append(
+                f"{name:30}{_short(greatest):>10}{_short(high):>10}{_short(median):>10}{len(seen):10}"
+            )
+        measured = ", ".join(f"{_short(cost)} of {size}" for size, cost in self.forecast_points)
+        growth = "" if len(self.forecast_points) == 1 else f"; ~ n^{self.forecast_exponent:.2f}"
+        lines.append(f"evaluations of a tree search  {measured}{growth}")
+        lines.append(f"forecast {_short(100.0 * self.forecast)} % of the objects. {self.advice}")
+        return "\n".join(lines)
 
 
 def hardness(
@@ -212,8 +216,9 @@ def hardness(
         all objects is another number where the sample is not all of them. The *directional
         concentration* is the greatest of greedy covers of intervals of eight widths around 4
         objects along each of up to 32 directions of objects, and 32 of queries, among at most
-        1000 of the sampled objects. The *forecast* is measured on trees of the sampled objects
-        with up to 100 queries, and extrapolated where there are more objects.
+        1000 of the sampled objects. The *forecast* is measured on trees of the sampled objects,
+        their halves, quarters and eighths, with up to 100 queries, and extrapolated where there
+        are more objects.
 
     Examples
     --------
@@ -237,10 +242,11 @@ def hardness(
         asked_store = _some_queries(queries, store)
         places = _draw(rng, len(asked_store), most)
         asked = Sample(checked_kernel, asked_store, places, "queries", n_threads)
-    with Progress(bool(progress)).bar(len(drawn) ** 2) as report:
+    shown = Progress(bool(progress))
+    with shown.bar(len(drawn) ** 2) as report:
         ratios = expansions(drawn, report)
     balls = _concentrations(drawn, asked, rng)
-    points = _measure(drawn, asked, bool(progress))
+    points = _measure(drawn, asked, shown)
     exponent, share = _extrapolate(points, len(store))
     return Hardness(
         kernel=checked_kernel,
@@ -289,7 +295,9 @@ def _concentrations(drawn: Sample, asked: Sample | None, rng: np.random.Generato
     return np.array(balls, dtype=np.float64)
 
 
-def _measure(drawn: Sample, asked: Sample | None, progress: bool) -> tuple[tuple[int, float], ...]:
+def _measure(
+    drawn: Sample, asked: Sample | None, progress: Progress
+) -> tuple[tuple[int, float], ...]:
     """Return the evaluations per query of trees of growing size, on queries they do not hold."""
     n_held_out = 0 if asked is not None else min(_QUERIES, len(drawn) // 10)
     if asked is not None:
@@ -297,18 +305,36 @@ def _measure(drawn: Sample, asked: Sample | None, progress: bool) -> tuple[tuple
     else:
         queries = drawn.part(slice(n_held_out or None))  # all, where too few to hold any out
     rest = drawn.positions[n_held_out:]
-    sizes = {len(rest) >> halvings for halvings in range(_TREES)}
-    points = []
-    for size in sorted(size for size in sizes if size >= min(_LEAST_TREE, len(rest))):
-        ids = np.sort(rest[:size])  # a tree of all objects is that of an index of them
-        objects = _as_given(drawn.store.take(ids))
-        kernel, threads = drawn.space.kernel, drawn.threads
-        index = Index(objects, kernel, algorithm="tree", ids=ids, threads=threads)
-        hits = index.search(
-            _as_given(queries.space.store), traversal=_FEWEST_EVALUATIONS, progress=progress
-        )
-        points.append((size, hits.stats.kernel_evaluations / len(queries)))
-    return tuple(points)
+    parts = [part for halvings in (3, 2, 1, 0) for part in _parts(rest, halvings)]
+    costs: dict[int, list[float]] = {}
+    with progress.bar(len(parts), unit=" trees") as report:
+        for done, part in enumerate(parts, start=1):
+            costs.setdefault(len(part), []).append(_evaluations(drawn, part, queries))
+            if report is not None:
+                report(done)
+    return tuple((size, sum(each) / len(each)) for size, each in costs.items())
+
+
+def _parts(positions: _Positions, halvings: int) -> list[_Positions]:
+    """Return a few disjoint parts, each of so many halvings; none where they would be tiny."""
+    size = len(positions) >> halvings
+    if halvings > 0 and size < _LEAST_TREE:
+        return []
+    return [positions[i * size : (i + 1) * size] for i in range(min(2**halvings, _MOST_PARTS))]
+
+
+def _evaluations(drawn: Sample, part: _Positions, queries: Sample) -> float:
+    """Return the evaluations per query of a tree of the objects at these positions."""
+    ids = np.sort(part)  # a tree of all objects is then that of an index of them
+    index = Index(
+        _as_given(drawn.store.take(ids)),
+        drawn.space.kernel,
+        algorithm="tree",
+        ids=ids,
+        threads=drawn.threads,
+    )
+    hits = index.search(_as_given(queries.space.store), traversal=_FEWEST_EVALUATIONS)
+    return hits.stats.kernel_evaluations / len(queries)
 
 
 def _as_given(store: Store) -> Any:
@@ -338,12 +364,17 @@ def _extrapolate(points: tuple[tuple[int, float], ...], n_objects: int) -> tuple
 
 
 def _advise(share: float, n_objects: int) -> str:
-    cost = f"about {share:.2g} of the kernel evaluations of a scan of {n_objects} objects"
+    cost = f"about {_short(share * n_objects)} kernel evaluations a query, a scan {n_objects}"
     if share <= _PAYS:
         return f"A tree pays: it needs {cost}."
     if share <= _SAVES:
-        return f"A tree saves where evaluations are dear: it needs {cost}; cheap ones, scan."
+        return f"A tree pays where evaluations are dear, else scan: it needs {cost}."
     return f"A scan is as good: a tree needs {cost}."
+
+
+def _short(number: float) -> str:
+    """Return three digits, or all before the point where there are more."""
+    return f"{number:.0f}" if number >= 100.0 else f"{number:.3g}"
 
 
 def _quantiles(seen: _Floats, levels: Sequence[float]) -> _Floats:

@@ -1,5 +1,6 @@
 """Objects under one kernel. This is the only place where a kernel is evaluated."""
 
+import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -168,6 +169,11 @@ def faults_named(kernel: Kernel, name_query: Namer, name_object: Namer) -> Itera
         yield
     except _core.ValueFault as fault:
         query, position, value = fault.args
+        if math.isfinite(value):
+            raise KernelValueError(
+                f"{kernel!r} gives {name_query(query)} and itself the value {value}: too large for "
+                "the distances of a tree. Rescale the vectors, or pass algorithm='scan'."
+            ) from None
         raise KernelValueError(
             f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}; "
             "a ranking needs finite values. Rescale the vectors, or use a kernel with a bounded "

@@ -16,7 +16,7 @@ __all__ = ["WalkedTree", "named_cost", "plan"]
 
 # Found by benchmarks/growth/blocks.py: a visit to a node costs about as much as this many seconds
 # of evaluation, and beyond some size a block's other costs show.
-_BLOCK_SECONDS = 100e-9
+_BLOCK_SECONDS = 160e-9
 _LARGEST_BLOCK = 32
 _SHELL_SECONDS = 25e-9  # of the bound with two square roots
 _COSTLY_CALL = 10e-6

@@ -36,7 +36,6 @@ class QueryBounds {
 public:
     QueryBounds(const Geometry& geometry, double self_value)
         : norm_(geometry.norm_above(self_value)),
-          square_(norm_ * norm_),
           share_(8.0 * geometry.relative() + 64.0 * Geometry::unit),
           lost_(4.0 * geometry.absolute()),
           has_direction_(self_value > Geometry::tiny &&
@@ -61,40 +60,43 @@ public:
     }
 
     /// The greatest K(q, x) over the ball and the norms at once, where it is less than `ball` and
-    /// `cap`: at the norm r nearest to where the ball reaches furthest along q,
-    ///     (A K(q, p) + sqrt(4 p^2 r^2 - A^2) sqrt(p^2 q^2 - K(q, p)^2)) / 2 p^2
-    /// with A = p^2 + r^2 - radius^2.
+    /// `cap`. With all lengths as shares of |p|, c the cosine between q and p, and r the norm
+    /// nearest to where the ball reaches furthest along q:
+    ///     |q| |p| (A c + sqrt(4 r^2 - A^2) sqrt(1 - c^2)) / 2    with A = 1 + r^2 - radius^2.
     [[nodiscard]] double shell(const Region& region, double value) const noexcept {
-        const double point = region.point_norm * region.point_norm;
-        if (!has_direction_ || !(point > Geometry::tiny)) return HUGE_VAL;
-        const double radius = region.radius * region.radius;
-        const double furthest = point + radius + 2.0 * region.radius * value / norm_;
-        const double margin = share_ * (point + radius + 2.0 * region.radius * region.point_norm);
-        double norm = region.greatest_norm;
+        const double norms = norm_ * region.point_norm;
+        const double scale = 1.0 / region.point_norm;
+        const double radius = region.radius * scale;
+        const double greatest = region.greatest_norm * scale;
+        const bool has_directions = has_direction_ &&
+                                    region.point_norm * region.point_norm > Geometry::tiny &&
+                                    norms < 1e300 && radius < 1e50 && greatest < 1e50;
+        if (!has_directions) return HUGE_VAL;
+        const double cosine = value / norms;
+        const double square = radius * radius;
+        const double furthest = 1.0 + square + 2.0 * radius * cosine;
+        const double margin = share_ * (1.0 + square + 2.0 * radius);
+        double norm = greatest;
         if (furthest - margin > norm * norm) {
-            const double sum = point + norm * norm + radius;
-            const double along = point + norm * norm - radius;
-            // The ball reaches this norm straight along q: the cap says it all.
-            if (!((along - 8.0 * share_ * sum) * norm_ > 2.0 * norm * value)) return HUGE_VAL;
+            // Does the ball reach this norm straight along q? Then the cap says it all.
+            const double along = 1.0 + norm * norm - square;
+            const double sum = 1.0 + norm * norm + square;
+            if (!(along - 8.0 * share_ * sum > 2.0 * norm * cosine)) return HUGE_VAL;
         } else {
-            norm = region.least_norm;
+            norm = region.least_norm * scale;
             if (!(furthest + margin < norm * norm)) return HUGE_VAL;  // the ball says it all
         }
-        const double square = norm * norm;
-        const double sum = point + square + radius;
-        const double along = point + square - radius;
-        const double both = point * square_;
+        const double along = 1.0 + norm * norm - square;
+        const double sum = 1.0 + norm * norm + square;
         const double across =
-            std::max(0.0, 4.0 * point * square - along * along) + 6.0 * share_ * sum * sum;
-        const double sine = std::max(0.0, both - value * value) + 6.0 * share_ * both;
-        const double rounding = 12.0 * share_ * sum * std::sqrt(both);
-        const double bound = along * value + std::sqrt(across) * std::sqrt(sine) + rounding;
-        return bound / (2.0 * point) + norm_ * share_ * region.greatest_norm + lost_;
+            std::max(0.0, 4.0 * norm * norm - along * along) + 6.0 * share_ * sum * sum;
+        const double sine = std::max(0.0, 1.0 - cosine * cosine) + 6.0 * share_;
+        const double bound = along * cosine + std::sqrt(across * sine) + 12.0 * share_ * sum;
+        return norms * (0.5 * bound + share_ * greatest) + lost_;
     }
 
 private:
     double norm_;
-    double square_;
     double share_;
     double lost_;
     bool has_direction_;

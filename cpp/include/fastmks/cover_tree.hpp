@@ -22,11 +22,11 @@ struct Node {
     std::uint32_t first_child;  ///< nodes [first_child, first_child + n_children) are the others
     std::uint32_t n_children;   //
     std::int32_t level;         ///< every child's point is within base^level of the point
-    double parent_distance;     ///< at least the distance from the parent's point
-    double parent_radius;       ///< ... from the parent's point to any object below
-    double radius;              ///< ... from the point to any object below (lambda in the paper)
-    double least_norm;          ///< at most sqrt(K(x, x)) of any object below
-    double greatest_norm;       ///< at least that
+    double point_norm;          ///< at least sqrt(K(p, p)) of the point
+    double parent_radius;  ///< at least the distance from the parent's point to any object below
+    double radius;         ///< ... from the point to any object below (lambda in the paper)
+    double least_norm;     ///< at most sqrt(K(x, x)) of any object below
+    double greatest_norm;  ///< at least that
 };
 
 /// A cover tree in the kernel's Hilbert space, built from kernel values alone. Frozen once built.
@@ -38,9 +38,10 @@ struct Node {
 /// node's range of leaves, or a node's own point.
 struct CoverTree {
     double base = 1.3;
-    std::vector<Node> nodes;          ///< the root first; children of a node side by side
-    std::vector<std::int64_t> order;  ///< by place
-    std::vector<double> norms;        ///< at least sqrt(K(x, x)), by place
+    std::vector<Node> nodes;              ///< the root first; children of a node side by side
+    std::vector<double> parent_distance;  ///< at least that from the parent's point, by node
+    std::vector<std::int64_t> order;      ///< by place
+    std::vector<double> norms;            ///< at least sqrt(K(x, x)), by place
     std::vector<double>
         leaf_distance;  ///< at least the distance from the parent's point, of leaves
     std::size_t build_evaluations =

@@ -72,10 +72,21 @@ public:
         return 2.0 * relative_ * (1.0 + 4.0 * relative_) + 32.0 * unit;
     }
 
-    /// |x - y|^2 from the values; 0 where it cannot be told from 0.
-    [[nodiscard]] double square(double self_x, double self_y, double value) const noexcept {
-        const double square = self_x + self_y - 2.0 * value;
-        return square > square_slack(self_x, self_y) ? square : 0.0;
+    /// At least |x - y|^2, where `distance` is its computed root, or 0 for a square that could not
+    /// be told from 0, which may then have been as great as its slack.
+    [[nodiscard]] double square_above(double self_x, double self_y,
+                                      double distance) const noexcept {
+        const double slack = square_slack(self_x, self_y);
+        return distance > 0.0 ? distance * distance + slack : 2.0 * slack;
+    }
+
+    /// Self values above this may be too far apart for their distance to be computed.
+    static constexpr double largest_self_value = 0x1p1020;
+
+    /// K(x, y)^2 as computed is at most this share of K(x, x) K(y, y), underflow aside: each of the
+    /// three is off by `relative`, and the products round.
+    [[nodiscard]] double largest_square_share() const noexcept {
+        return 1.0 + 8.0 * relative_ + 16.0 * unit;
     }
 
     /// What |K(x, y)| may be at most, from norms that err above.

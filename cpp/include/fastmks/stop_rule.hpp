@@ -32,9 +32,12 @@ struct StopRule {
         }
         if (relative > 0.0) {
             constexpr double roundings = 0x1p-50;
-            limit = std::max(limit, threshold > 0.0
-                                        ? (threshold + relative * threshold) * (1.0 - roundings)
-                                        : threshold / (1.0 + relative) * (1.0 + roundings));
+            constexpr double smallest = 0x1p-960;  // below, roundings are no share of the result
+            const double relaxed = threshold > 0.0
+                                       ? (threshold + relative * threshold) * (1.0 - roundings)
+                                       : threshold / (1.0 + relative) * (1.0 + roundings);
+            const bool is_sound = std::abs(threshold) > smallest && std::abs(relaxed) > smallest;
+            if (is_sound) limit = std::max(limit, relaxed);
         }
         return limit;
     }

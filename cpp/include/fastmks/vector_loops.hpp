@@ -83,6 +83,12 @@ struct VectorLoops {
     void (*normalize)(double* values, std::size_t n, QueryNorm query, const double* mantissas,
                       const double* scales, double limit);
 
+    /// squares[i] = self + selves[i] - 2 values[i], the squared distance of two objects from K(x,
+    /// y), K(x, x) and K(y, y). True when values[i]^2 <= self * selves[i] * share + spare
+    /// everywhere.
+    bool (*hilbert_squares)(const double* values, const double* selves, std::size_t n, double self,
+                            double share, double spare, double* squares);
+
     /// True when no value is NaN or infinite.
     bool (*all_finite)(const double* values, std::size_t n);
     /// How many values are greater than `threshold`.

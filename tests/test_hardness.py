@@ -1,0 +1,280 @@
+"""Hardness as a whole: odd data, samples, the forecast, errors, words and pictures."""
+
+import importlib
+import math
+import sys
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib import pyplot
+from scipy import sparse
+
+import fastmks
+from fastmks import kernels
+
+matplotlib.use("Agg")
+module = importlib.import_module("fastmks.hardness")  # fastmks.hardness itself is the function
+
+
+def normal(n, d, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def line(n):
+    return np.arange(float(n)).reshape(-1, 1)
+
+
+# --- odd data ------------------------------------------------------------------------------------
+
+
+def assert_same(found, expected):
+    for name in ("expansion_samples", "directional_samples", "positions"):
+        assert getattr(found, name).tolist() == getattr(expected, name).tolist()
+    for name in ("forecast", "forecast_points", "forecast_exponent", "advice"):
+        assert repr(getattr(found, name)) == repr(getattr(expected, name))
+
+
+@pytest.mark.parametrize(
+    "objects",
+    [
+        np.ones((40, 3)),
+        np.zeros((40, 3)),
+        np.tile(normal(1, 5), (40, 1)),
+        [[2.0, 1.0]],
+        [[0.0]],
+        1000.0 + 1e-9 * normal(40, 3),
+    ],
+    ids=["ones", "zeros", "duplicates", "one", "one zero", "apart by less than rounding"],
+)
+@pytest.mark.parametrize("kernel", ["linear", "cosine", "gaussian"])
+def test_objects_that_are_all_one(objects, kernel):
+    found = fastmks.hardness(objects, kernels.Gaussian(1e5) if kernel == "gaussian" else kernel)
+    assert found.expansion_constant == 2.0
+    assert found.directional_concentration == 1.0
+    assert set(found.expansion_samples) == {1.0}
+    assert 0.0 < found.forecast <= 1.0
+    assert str(found)
+
+
+def test_two_objects():
+    found = fastmks.hardness([[1.0, 0.0], [0.0, 1.0]])
+    assert found.expansion_samples.tolist() == [2.0, 2.0]
+    assert found.directional_concentration == 2.0
+    assert found.forecast_points == ((2, pytest.approx(found.forecast * 2)),)
+    assert math.isnan(found.forecast_exponent)
+
+
+def test_zero_objects_have_no_direction():
+    found = fastmks.hardness(np.vstack([np.zeros((10, 2)), [[1.0, 0.0]]]))
+    assert found.directional_samples.tolist() == [1.0] * 4
+    assert len(fastmks.hardness(np.zeros((10, 2))).directional_samples) == 0
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    ["linear", "cosine", "gaussian", kernels.Normalized(kernels.Linear() + kernels.Gaussian())],
+)
+def test_sparse_equals_dense(kernel):
+    objects = normal(120, 9) * (np.random.default_rng(1).random((120, 9)) < 0.4)
+    queries = normal(15, 9, seed=2)
+    dense = fastmks.hardness(objects, kernel, queries=queries)
+    assert_same(fastmks.hardness(sparse.csr_matrix(objects), kernel, queries=queries), dense)
+    assert_same(fastmks.hardness(objects, kernel, queries=sparse.csr_matrix(queries)), dense)
+
+
+# --- samples, seeds, threads ---------------------------------------------------------------------
+
+
+def test_the_same_seed_gives_the_same_result():
+    objects = normal(300, 4)
+    first = fastmks.hardness(objects, sample=100, seed=3, threads=1)
+    assert_same(fastmks.hardness(objects, sample=100, seed=3, threads=2), first)
+    other = fastmks.hardness(objects, sample=100, seed=4)
+    assert other.positions.tolist() != first.positions.tolist()
+
+
+def test_sample_caps_what_is_looked_at():
+    found = fastmks.hardness(normal(300, 4), sample=50, queries=normal(80, 4, seed=1))
+    assert len(found.positions) == len(found.expansion_samples) == len(set(found.positions)) == 50
+    assert found.expansion_constant <= 50
+    assert max(size for size, _ in found.forecast_points) == 50
+    assert found.n_objects == 300
+
+
+def test_covers_are_taken_among_few(monkeypatch):
+    monkeypatch.setattr(module, "_MOST_COVERED", 40)
+    found = fastmks.hardness(np.eye(60))
+    assert found.expansion_constant == 60.0
+    assert found.directional_concentration == 40.0
+
+
+# --- the forecast --------------------------------------------------------------------------------
+
+
+def measured_share(objects, queries, kernel="linear"):
+    index = fastmks.Index(objects, kernel, algorithm="tree")
+    return index.search(queries, traversal=fastmks.Traversal(block=1)).stats.scan_share
+
+
+@pytest.mark.parametrize("d", [2, 4, 12])
+def test_forecast_is_the_share_where_the_sample_is_all(d):
+    objects, queries = normal(700, d), normal(100, d, seed=1)
+    found = fastmks.hardness(objects, queries=queries)
+    assert found.forecast == pytest.approx(measured_share(objects, queries))
+    assert [size for size, _ in found.forecast_points] == [87, 175, 350, 700]
+
+
+@pytest.mark.parametrize("d", [2, 4, 12])
+def test_forecast_is_near_the_share_of_held_out_queries(d):
+    objects, queries = normal(4000, d), normal(300, d, seed=1)
+    found = fastmks.hardness(objects, sample=1000)
+    share = measured_share(objects, queries)
+    assert share / 2 < found.forecast < share * 2
+
+
+def test_small_trees_are_the_mean_of_disjoint_parts():
+    positions = np.arange(100)
+    for halvings, sizes in ((0, [100]), (1, [50] * 2), (2, [25] * 4), (3, [])):
+        parts = module._parts(positions, halvings)
+        assert [len(part) for part in parts] == sizes
+        assert len(set(np.concatenate([*parts, []]))) == sum(sizes)
+
+
+def test_extrapolation_of_a_power():
+    points = tuple((n, 3.0 * n**0.5) for n in (100, 200, 400))
+    exponent, share = module._extrapolate(points, 10_000)
+    assert exponent == pytest.approx(0.5)
+    assert share == pytest.approx(3.0 * 10_000**0.5 / 10_000)
+
+
+@pytest.mark.parametrize(
+    ("points", "n", "share"),
+    [
+        (((10, 10.0),), 1000, 1.0),  # one point: the same share of all
+        (((10, 2.0), (20, 40.0)), 1000, 1.0),  # never more than a scan
+        (((10, 9.0), (20, 8.0)), 800, 0.01),  # never fewer than for fewer objects
+        (((10, 0.5), (20, 0.5)), 100, 0.01),  # never less than one object
+    ],
+)
+def test_extrapolation_stays_possible(points, n, share):
+    assert module._extrapolate(points, n)[1] == pytest.approx(share)
+
+
+def test_advice_names_the_figures():
+    easy, dear, hard = (module._advise(share, 500) for share in (0.004, 0.3, 0.93))
+    assert easy == "A tree pays: it needs about 2 kernel evaluations a query, a scan 500."
+    assert "about 150 kernel evaluations" in dear
+    assert hard.startswith("A scan is as good: a tree needs about 465")
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"sample": 0}, "sample must be a whole number of at least 1; got sample=0"),
+        ({"sample": 2.5}, "sample must be a whole number of at least 1; got 2.5"),
+        ({"seed": -1}, "seed must be a whole number of at least 0; got -1"),
+        ({"seed": None}, "seed must be a whole number of at least 0; got None"),
+        ({"seed": True}, "seed must be a whole number of at least 0; got True"),
+        ({"threads": 0}, "threads must be"),
+        ({"kernel": "liner"}, "Did you mean 'linear'"),
+        ({"queries": [[1.0]]}, "queries must have 2 columns"),
+        ({"queries": np.empty((0, 2))}, "queries must hold at least one object"),
+        ({"queries": [[1.0, np.nan]]}, "queries must be finite"),
+        ({"objects": np.empty((0, 2))}, "objects must hold at least one object"),
+        ({"objects": [1.0, 2.0]}, "objects must be two-dimensional"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, words):
+    with pytest.raises(fastmks.InvalidArgument) as error:
+        fastmks.hardness(**{"objects": [[1.0, 2.0], [3.0, 4.0]], **arguments})
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "words"),
+    [
+        (kernels.Tanh(), "Tanh(scale=1.0, offset=0.0) is not, and"),
+        (kernels.Triangular(), "is not beyond 1 columns, and the objects have 4"),
+        (kernels.Normalized(kernels.Epanechnikov()), "is not, and"),
+    ],
+)
+def test_kernels_that_are_not_mercer_are_refused(kernel, words):
+    with pytest.raises(fastmks.NotMercerError) as error:
+        fastmks.hardness(normal(20, 4), kernel)
+    assert words in str(error.value)
+
+
+def test_values_that_no_mercer_kernel_has_are_named(monkeypatch):
+    """A kernel that claims too much: the objects tell."""
+    monkeypatch.setattr(kernels.Tanh, "mercer_columns", math.inf)
+    with pytest.raises(fastmks.NotMercerError, match=r"objects\[\d\] and objects\[\d\] the value"):
+        fastmks.hardness([[0.1, 0.0], [9.0, 0.0], [0.1, 0.1]], kernels.Tanh(offset=-0.005))
+    with pytest.raises(fastmks.NotMercerError, match=r"objects\[1\] K\(x, x\) = -"):
+        fastmks.hardness([[2.0], [0.1]], kernels.Tanh(offset=-1.0))
+    with pytest.raises(fastmks.NotMercerError, match=r"queries\[0\] K\(x, x\) = -"):
+        fastmks.hardness([[2.0], [1.1]], kernels.Tanh(offset=-1.0), queries=[[0.1]])
+
+
+def test_values_that_are_not_finite_are_named():
+    with pytest.raises(fastmks.KernelValueError, match=r"objects\[2\] K\(x, x\) = inf"):
+        fastmks.hardness([[1.0], [2.0], [1e200]], kernels.Linear())
+    with pytest.raises(fastmks.KernelValueError, match=r"queries\[1\] K\(x, x\) = inf"):
+        fastmks.hardness([[1.0], [2.0]], kernels.Exponential(), queries=[[1.0], [100.0]])
+
+
+# --- words and pictures --------------------------------------------------------------------------
+
+
+def test_printing_gives_the_figures():
+    found = fastmks.hardness(line(50))
+    words = str(found)
+    for part in ("50 objects under Linear()", "expansion constant", "directional", found.advice):
+        assert part in words
+    assert repr(found).startswith("<Hardness: expansion 3, directional concentration 1, forecast")
+
+
+def test_quantiles_were_seen():
+    found = fastmks.hardness(normal(50, 2)).quantiles([0.0, 0.5, 1.0])
+    assert set(found) == {"expansion", "directional"}
+    assert (np.diff(found["expansion"]) >= 0).all()
+    assert np.isnan(fastmks.hardness([[0.0]]).quantiles()["directional"]).all()
+
+
+def test_figure_is_drawn_and_saved(tmp_path):
+    found = fastmks.hardness(normal(60, 2))
+    figure = found.figure(tmp_path / "hardness.png")
+    assert (tmp_path / "hardness.png").stat().st_size > 1000
+    left, right = figure.axes
+    assert [len(line.get_xdata()) for line in left.get_lines()] == [
+        60,
+        len(found.directional_samples),
+    ]
+    assert right.get_xlabel() == "objects"
+    fastmks.hardness(np.zeros((3, 1))).figure()
+
+
+def test_plot_draws_on_the_axes_given_or_the_current_ones():
+    figure, axes = pyplot.subplots()
+    found = fastmks.hardness(normal(30, 2))
+    assert found.plot() is axes
+    assert found.plot(axes) is axes
+    pyplot.close(figure)
+
+
+def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
+    found = fastmks.hardness([[1.0], [2.0]])
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for draw in (found.plot, found.figure):
+        with pytest.raises(ImportError, match=r"pip install fastmks\[plot\]"):
+            draw()
+
+
+def test_progress_is_shown_on_demand(capsys):
+    fastmks.hardness(normal(30, 2), progress=True)
+    shown = capsys.readouterr().err
+    assert "900/900" in shown
+    assert "trees" in shown
