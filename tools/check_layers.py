@@ -6,7 +6,8 @@ The layers, from the ground up; a module may import from its own layer and from 
     1  _validate, progress, approximation, traversal
     2  stores, kernels
     3  spaces
-    4  engines (engine: what they share; scan, tree, walked_tree, dual_tree)
+    4  engines (engine: what they share; scan, tree, tree_view, walked_tree,
+       dual_tree, estimates)
     5  ids, hits
     6  index
     7  hardness
@@ -25,7 +26,7 @@ LAYERS = (
     {"_validate", "progress", "approximation", "traversal"},
     {"stores", "kernels"},
     {"spaces"},
-    {"engine", "scan", "tree", "walked_tree", "dual_tree", "estimates"},
+    {"engine", "scan", "tree", "tree_view", "walked_tree", "dual_tree", "estimates"},
     {"ids", "hits"},
     {"index"},
     {"hardness"},

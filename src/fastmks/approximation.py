@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from fastmks._validate import check_count, check_number
+from fastmks._validate import check_count, check_number, check_seed
 from fastmks.errors import InvalidArgument
 
 __all__ = ["EXACT", "Approximation", "make_approximation", "sample_size"]
@@ -64,7 +64,7 @@ def make_approximation(
         delta=0.05 if delta is None else _check_delta(delta),
         budget=None if budget is None else _check_budget(budget, k),
         seconds=None if seconds is None else check_number("seconds", seconds, positive=True),
-        seed=_check_seed(seed),
+        seed=check_seed(seed),
     )
 
 
@@ -157,8 +157,3 @@ def _check_budget(budget: Any, k: int) -> int:
             f"got budget={count}."
         )
     return count
-
-
-def _check_seed(seed: Any) -> int:
-    count = check_count("seed", seed + 1 if isinstance(seed, int) else seed, most=2**64)
-    return count - 1

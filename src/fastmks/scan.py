@@ -7,6 +7,7 @@ import numpy as np
 
 from fastmks import _core
 from fastmks.engine import AboveFound, Cost, Search, TopKFound, plain_int64
+from fastmks.errors import InvalidArgument
 from fastmks.spaces import Space
 
 __all__ = ["Scan"]
@@ -20,7 +21,12 @@ class Scan:
     name: ClassVar[str] = "scan"
 
     def top_k(self, search: Search, k: int) -> TopKFound:
-        """Return the k best of each query: always exact."""
+        """Return the k best of each query: always exact, which keeps every promise about values."""
+        if search.approximation.stops_early:
+            option = "budget" if search.approximation.budget is not None else "seconds"
+            raise InvalidArgument(
+                f"{option} needs algorithm='tree': a scan has no bounds to say what it missed."
+            )
         with search.progress.bar(self._evaluations(search)) as report:
             values, positions = _core.scan_top_k(
                 self.space.core,

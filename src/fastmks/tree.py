@@ -11,6 +11,7 @@ from fastmks.engine import plain_int64
 from fastmks.errors import FastmksError, NotMercerError
 from fastmks.progress import Progress
 from fastmks.spaces import Namer, Space, faults_named
+from fastmks.tree_view import tree_graph, tree_text
 
 __all__ = ["EvaluationCost", "Tree", "build_tree"]
 
@@ -100,6 +101,36 @@ class Tree:
         for node in range(self.n_nodes):  # parents come before their children
             depth[first[node] : first[node] + count[node]] = depth[node] + 1
         return int(depth.max()) + (1 if len(self) > 1 else 0)
+
+    def text(self, *, most: int = 60) -> str:
+        """Return the tree as indented lines, a node or leaf each, the first `most` of them.
+
+        Examples
+        --------
+        >>> import fastmks
+        >>> tree = fastmks.Index([[0.0], [1.0], [5.0]], algorithm="tree").tree
+        >>> print(tree.text())
+        object 0: level 7, 3 objects within 5
+          object 0: level 0, 2 objects within 1
+            object 1 at 1
+          object 2 at 5
+        """
+        return tree_text(self, most)
+
+    def to_networkx(self) -> Any:
+        """Return the tree as a networkx.DiGraph with an edge from each parent to each child.
+
+        Nodes of the graph are ("node", i) with the columns of `nodes` as attributes, and
+        ("object", position) for the leaves; both have ``point``, the position of their object.
+
+        Examples
+        --------
+        >>> import fastmks
+        >>> graph = fastmks.Index([[0.0], [1.0], [5.0]], algorithm="tree").tree.to_networkx()
+        >>> sorted(graph.successors(("node", 0)))
+        [('node', 1), ('object', 2)]
+        """
+        return tree_graph(self)
 
     def check(self) -> None:
         """Raise an error unless the tree is a cover tree whose every figure is true.

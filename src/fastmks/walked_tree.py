@@ -56,7 +56,7 @@ class WalkedTree:
                 wanted.budget,
                 wanted.seconds,
                 0 if n_drawn == n_among else n_drawn,
-                wanted.seed,
+                wanted.seed % 2**64,
                 search.threads,
                 report,
             )

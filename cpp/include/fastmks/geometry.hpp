@@ -81,7 +81,7 @@ public:
     }
 
     /// Self values above this may be too far apart for their distance to be computed.
-    static constexpr double largest_self_value = 0x1p1020;
+    static constexpr double largest_self_value = 0x1p1021;
 
     /// K(x, y)^2 as computed is at most this share of K(x, x) K(y, y), underflow aside: each of the
     /// three is off by `relative`, and the products round.
