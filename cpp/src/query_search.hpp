@@ -14,6 +14,7 @@ namespace fastmks {
 
 inline constexpr std::uint32_t no_node = 0xffffffff;
 inline constexpr std::size_t evaluations_per_pause = 256;
+inline constexpr std::size_t smallest_sample = 8;
 inline constexpr double not_evaluated = -HUGE_VAL;
 
 // Nodes opened before their children are evaluated together: see docs/algorithm.md for the figures.
@@ -154,8 +155,10 @@ private:
 
     void look_at_root() {
         const Node& root = tree_.nodes[0];
-        if (places_->count(0, root.end) <= traversal_.block) {
+        if (places_->count(0, root.end) <= largest_block()) {
             add_all(root, HUGE_VAL);
+            for (const Entry& entry : pending_) add_single(entry.place, entry.bound);
+            pending_.clear();
             evaluate_pending();
             return;
         }
@@ -202,12 +205,12 @@ private:
         if (!pop_best(best)) return false;
         if (best.value == not_evaluated) {  // its turn has come
             add(best);
-            evaluate_pending();
         } else {
             expand(best);
             for (const Entry& entry : pending_) push(entry);
             pending_.clear();
         }
+        evaluate_pending();
         return true;
     }
 
@@ -240,6 +243,13 @@ private:
         evaluate_pending();
     }
 
+    // Subtrees with at most this many objects to look at are evaluated whole. Those of a sample are
+    // spread thin: looking for them node by node would evaluate more than they are.
+    [[nodiscard]] std::size_t largest_block() const noexcept {
+        if (places_->is_sample) return std::max(traversal_.block, smallest_sample);
+        return is_lazy() ? 0 : traversal_.block;
+    }
+
     // With blocks of one, an object waits on the frontier until its bound is the greatest.
     [[nodiscard]] bool is_lazy() const noexcept {
         return traversal_.block == 1 && traversal_.order == Order::best_first;
@@ -259,7 +269,7 @@ private:
             }
             const std::size_t count = places_->count(child.begin, child.end);
             if (count == 0 && !places_->is_sample) continue;
-            const bool is_small = count <= traversal_.block && !is_lazy();
+            const bool is_small = count <= largest_block();
             double bound = entry.bound;
             if (!may_hold_before(
                     {point_norm, child.parent_radius, child.least_norm, child.greatest_norm},
@@ -286,12 +296,10 @@ private:
                     entry.value, traversal_.cheap >= 1, bound)) {
                 continue;
             }
-            if (!is_among) {
-                leave_out(bound);
-            } else if (is_lazy()) {
-                pending_.push_back({bound, not_evaluated, no_node, place});
+            if (is_among) {
+                collect(place, bound);
             } else {
-                add_single(place, bound);
+                leave_out(bound);
             }
         }
     }
@@ -300,18 +308,25 @@ private:
     void add_all(const Node& node, double bound) {
         if (!places_->among) {
             for (std::uint32_t place = node.begin; place < node.end; ++place) {
-                singles_.push_back(place);
+                collect(place, bound);
             }
-            singles_bound_ = std::max(singles_bound_, bound);
             return;
         }
         const auto end = places_->among->end();
         std::size_t n_added = 0;
         for (auto at = std::lower_bound(places_->among->begin(), end, node.begin);
              at != end && *at < node.end; ++at, ++n_added) {
-            add_single(static_cast<std::uint32_t>(*at), bound);
+            collect(static_cast<std::uint32_t>(*at), bound);
         }
         if (places_->is_sample && n_added < node.end - node.begin) leave_out(bound);
+    }
+
+    void collect(std::uint32_t place, double bound) {
+        if (is_lazy()) {
+            pending_.push_back({bound, not_evaluated, no_node, place});
+        } else {
+            add_single(place, bound);
+        }
     }
 
     void add_single(std::uint32_t place, double bound) {
