@@ -105,7 +105,7 @@ void for_each_row(const ScanProblem& problem, const Grid& grid, std::size_t task
 
 // Offers the hits of one row, passing over chunks where none is above the threshold.
 void offer_row(const ScanProblem& problem, const VectorLoops& loops, const Row& row,
-               std::size_t skip, TopK& best) {
+               std::size_t skip, Reservoir& best) {
     constexpr std::size_t chunk = 64;
     for (std::size_t begin = 0; begin < row.block.size; begin += chunk) {
         const std::size_t end = std::min(begin + chunk, row.block.size);
@@ -143,7 +143,7 @@ void scan_top_k(const ScanProblem& problem, std::size_t k, std::size_t threads, 
     std::vector<std::vector<Hit>> partial(grid.n_ranges > 1 ? grid.n_queries * grid.n_ranges : 0);
     parallel_for(grid.n_tasks(), threads, watch, [&](std::size_t task, Worker& worker) {
         const Slice queries = grid.queries_of(task);
-        std::vector<TopK> best(queries.end - queries.begin, TopK(k));
+        std::vector<Reservoir> best(queries.end - queries.begin, Reservoir(k));
         for_each_row(problem, grid, task, worker, [&](const Row& row) {
             offer_row(problem, loops, row, skipped_by(problem, row.query),
                       best[row.query - queries.begin]);
@@ -158,7 +158,7 @@ void scan_top_k(const ScanProblem& problem, std::size_t k, std::size_t threads, 
         }
     });
     for (std::size_t query = 0; !partial.empty() && query < grid.n_queries; ++query) {
-        TopK best(k);
+        Reservoir best(k);
         for (std::size_t range = 0; range < grid.n_ranges; ++range) {
             for (const Hit& hit : partial[query * grid.n_ranges + range]) best.offer(hit);
         }

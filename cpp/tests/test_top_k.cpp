@@ -49,7 +49,10 @@ TEST(greater_values_rank_first_and_equal_ones_by_position) {
     CHECK(ranks_before({-1e308, 5}, {-infinity, 0}));
 }
 
-TEST(top_k_is_the_head_of_a_full_sort) {
+namespace {
+
+template <class Best>
+void top_k_is_the_head_of_a_full_sort_with() {
     Draw draw(1);
     for (const std::size_t n : {1, 2, 3, 10, 100, 1000}) {
         for (const std::size_t n_values : {1, 2, 7, 100000}) {
@@ -59,7 +62,7 @@ TEST(top_k_is_the_head_of_a_full_sort) {
                  {std::size_t{1}, std::size_t{2}, std::size_t{3}, n / 2 + 1, n, n + 5}) {
                 const check::Context here(text("n", n) + text(", values", n_values) +
                                           text(", k", k));
-                TopK best(k);
+                Best best(k);
                 for (const Hit& hit : hits) best.offer(hit);
                 CHECK(is_prefix(best.sorted(), all, k));
                 CHECK(is_prefix(best.sorted(), all, k));  // asking changes nothing
@@ -68,13 +71,14 @@ TEST(top_k_is_the_head_of_a_full_sort) {
     }
 }
 
-TEST(top_k_does_not_depend_on_the_order_of_offers) {
+template <class Best>
+void top_k_does_not_depend_on_the_order_of_offers_with() {
     Draw draw(2);
     auto hits = draw_hits(200, 5, draw);
     const auto all = full_sort(hits);
     const auto check_order = [&](const std::vector<Hit>& order) {
         for (const std::size_t k : {1, 7, 199, 200}) {
-            TopK best(k);
+            Best best(k);
             for (const Hit& hit : order) best.offer(hit);
             CHECK(is_prefix(best.sorted(), all, k));
         }
@@ -87,10 +91,11 @@ TEST(top_k_does_not_depend_on_the_order_of_offers) {
     }
 }
 
-TEST(top_k_may_be_asked_along_the_way) {
+template <class Best>
+void top_k_may_be_asked_along_the_way_with() {
     Draw draw(3);
     const auto hits = draw_hits(300, 9, draw);
-    TopK best(10);
+    Best best(10);
     std::vector<Hit> offered;
     for (const Hit& hit : hits) {
         best.offer(hit);
@@ -99,11 +104,12 @@ TEST(top_k_may_be_asked_along_the_way) {
     }
 }
 
-TEST(the_threshold_never_shuts_out_an_answer) {
+template <class Best>
+void the_threshold_never_shuts_out_an_answer_with() {
     Draw draw(4);
     const auto hits = draw_hits(500, 50, draw);
     for (const std::size_t k : {1, 10, 400}) {
-        TopK best(k);
+        Best best(k);
         CHECK(best.threshold() == -infinity);
         std::vector<Hit> offered;
         double before = -infinity;
@@ -116,5 +122,44 @@ TEST(the_threshold_never_shuts_out_an_answer) {
             before = best.threshold();
         }
         if (k <= 10) CHECK(before > -1.0);  // and does shut out most of the others
+    }
+}
+
+}  // namespace
+
+TEST(top_k_is_the_head_of_a_full_sort) {
+    top_k_is_the_head_of_a_full_sort_with<TopK>();
+    top_k_is_the_head_of_a_full_sort_with<Reservoir>();
+}
+
+TEST(top_k_does_not_depend_on_the_order_of_offers) {
+    top_k_does_not_depend_on_the_order_of_offers_with<TopK>();
+    top_k_does_not_depend_on_the_order_of_offers_with<Reservoir>();
+}
+
+TEST(top_k_may_be_asked_along_the_way) {
+    top_k_may_be_asked_along_the_way_with<TopK>();
+    top_k_may_be_asked_along_the_way_with<Reservoir>();
+}
+
+TEST(the_threshold_never_shuts_out_an_answer) {
+    the_threshold_never_shuts_out_an_answer_with<TopK>();
+    the_threshold_never_shuts_out_an_answer_with<Reservoir>();
+}
+
+TEST(the_threshold_of_top_k_is_the_kth_value) {
+    Draw draw(5);
+    const auto hits = draw_hits(300, 40, draw);
+    for (const std::size_t k : {1, 2, 10, 100}) {
+        TopK best(k);
+        std::vector<Hit> offered;
+        for (const Hit& hit : hits) {
+            best.offer(hit);
+            offered.push_back(hit);
+            const auto all = full_sort(offered);
+            CHECK(best.is_full() == (all.size() >= k));
+            CHECK(best.threshold() == (all.size() < k ? -infinity : all[k - 1].value));
+            CHECK(best.hits().size() == std::min(k, all.size()));
+        }
     }
 }

@@ -18,7 +18,48 @@ struct Hit {
     return a.value > b.value || (a.value == b.value && a.position < b.position);
 }
 
-/// The k best of the hits offered so far: a heap with the worst of them on top.
+/// Any other hit ranks before it.
+inline constexpr Hit worst_of_all{-std::numeric_limits<double>::infinity(),
+                                  std::numeric_limits<std::int64_t>::max()};
+
+/// The k best of the hits offered so far, at O(1) per offer whatever k is: up to 2k are kept, and
+/// the worse half is thrown away when they are full. So the threshold lags behind the k-th best
+/// value, which is no loss to a scan.
+class Reservoir {
+public:
+    explicit Reservoir(std::size_t k) : k_(k) { hits_.reserve(2 * k); }
+
+    /// A hit with a smaller value cannot enter any more.
+    [[nodiscard]] double threshold() const noexcept { return worst_.value; }
+
+    void offer(Hit hit) {
+        if (!ranks_before(hit, worst_)) return;
+        hits_.push_back(hit);
+        if (hits_.size() == 2 * k_) shrink();
+    }
+
+    /// The best k, best first; fewer when fewer were offered.
+    [[nodiscard]] const std::vector<Hit>& sorted() {
+        if (hits_.size() > k_) shrink();
+        std::sort(hits_.begin(), hits_.end(), ranks_before);
+        return hits_;
+    }
+
+private:
+    void shrink() {
+        const auto kth = hits_.begin() + static_cast<std::ptrdiff_t>(k_) - 1;
+        std::nth_element(hits_.begin(), kth, hits_.end(), ranks_before);
+        worst_ = *kth;
+        hits_.resize(k_);
+    }
+
+    std::size_t k_;
+    std::vector<Hit> hits_;
+    Hit worst_ = worst_of_all;
+};
+
+/// The k best of the hits offered so far, with a threshold that is always the k-th best value, as
+/// pruning needs it: a heap with the worst of them on top.
 class TopK {
 public:
     explicit TopK(std::size_t k) : k_(k) { hits_.reserve(k); }
@@ -63,11 +104,9 @@ private:
         hits_[hole] = hit;
     }
 
-    static constexpr Hit nothing{-std::numeric_limits<double>::infinity(),
-                                 std::numeric_limits<std::int64_t>::max()};
     std::size_t k_;
     std::vector<Hit> hits_;
-    Hit worst_ = nothing;
+    Hit worst_ = worst_of_all;
 };
 
 }  // namespace fastmks
