@@ -83,7 +83,7 @@ void DenseStore<T>::for_each_block(Selection objects, Run run) const {
             rows[j] = row(objects[first + j]);
             if (objects.positions) prefetch(rows[j]);
         }
-        run(DenseBlock<T>{rows, n, n_columns_}, first);
+        run(DenseBlock<T>{rows, n, n_columns_, data_ + n_rows_ * n_columns_}, first);
     }
 }
 

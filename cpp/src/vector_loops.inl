@@ -20,8 +20,17 @@ typedef double Vector __attribute__((vector_size(width * 8)));
 typedef double UnalignedVector __attribute__((vector_size(width * 8), aligned(8), may_alias));
 typedef float UnalignedFloats __attribute__((vector_size(width * 4), aligned(4), may_alias));
 
+typedef long long Bits __attribute__((vector_size(width * 8)));
+typedef double Quad __attribute__((vector_size(32)));
+typedef double Pair __attribute__((vector_size(16)));
+
 struct Lanes {
     Vector part[registers];
+};
+
+// All ones for the columns that a row has, zeros behind.
+struct Cut {
+    Bits part[registers];
 };
 
 inline Lanes load(const double* from) {
@@ -51,29 +60,58 @@ inline Lanes load_rest(const T* from, std::size_t n) {
     return load(rest);
 }
 
-inline void store(const Lanes& lanes, double* to) {
+// The same where all eight may be read: what lies behind the row is cut away, whatever it is.
+template <class T>
+inline Lanes load_cut(const T* from, const Cut& cut) {
+    Lanes lanes = load(from);
 #pragma GCC unroll 4
     for (int r = 0; r < registers; ++r) {
-        *reinterpret_cast<UnalignedVector*>(to + r * width) = lanes.part[r];
+        lanes.part[r] =
+            reinterpret_cast<Vector>(reinterpret_cast<Bits>(lanes.part[r]) & cut.part[r]);
     }
+    return lanes;
 }
 
-inline double combine(const double* s) {
-    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+inline Cut cut_after(std::size_t n) {
+    static constexpr long long columns[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    typedef long long UnalignedBits __attribute__((vector_size(width * 8), aligned(8), may_alias));
+    Cut cut;
+#pragma GCC unroll 4
+    for (int r = 0; r < registers; ++r) {
+        cut.part[r] = *reinterpret_cast<const UnalignedBits*>(columns + r * width) <
+                      static_cast<long long>(n);
+    }
+    return cut;
 }
 
-// What a column adds to its partial sum; V is a double or a register of them.
+inline double sum(Pair pair) {
+    return pair[0] + pair[1];
+}
+
+// ((0+4)+(2+6)) + ((1+5)+(3+7)): halves are added until one number is left.
+inline double combine(const Lanes& lanes) {
+#if FASTMKS_WIDTH == 8
+    const Vector v = lanes.part[0];
+    const Quad quad =
+        __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
+#elif FASTMKS_WIDTH == 4
+    const Quad quad = lanes.part[0] + lanes.part[1];
+#endif
+#if FASTMKS_WIDTH > 2
+    return sum(__builtin_shufflevector(quad, quad, 0, 1) +
+               __builtin_shufflevector(quad, quad, 2, 3));
+#else
+    return sum((lanes.part[0] + lanes.part[2]) + (lanes.part[1] + lanes.part[3]));
+#endif
+}
+
 struct Product {
-    template <class V>
-    inline V operator()(V sum, V x, V y) const {
-        return sum + x * y;
-    }
+    inline Vector operator()(Vector sum, Vector x, Vector y) const { return sum + x * y; }
 };
 
 struct SquaredDifference {
-    template <class V>
-    inline V operator()(V sum, V x, V y) const {
-        const V difference = x - y;
+    inline Vector operator()(Vector sum, Vector x, Vector y) const {
+        const Vector difference = x - y;
         return sum + difference * difference;
     }
 };
@@ -81,9 +119,8 @@ struct SquaredDifference {
 struct ScaledSquaredDifference {
     double before;
     double after;
-    template <class V>
-    inline V operator()(V sum, V x, V y) const {
-        const V difference = (x * before - y * before) * after;
+    inline Vector operator()(Vector sum, Vector x, Vector y) const {
+        const Vector difference = (x * before - y * before) * after;
         return sum + difference * difference;
     }
 };
@@ -91,7 +128,8 @@ struct ScaledSquaredDifference {
 // A tile of Q queries by R rows, whose partial sums all stay in registers.
 template <int Q, int R, class Step, class T>
 inline void tile(const double* queries, std::size_t query_stride, const T* const* rows,
-                 std::size_t n_columns, Step step, double* out, std::size_t stride) {
+                 std::size_t n_columns, bool can_overread, const Cut& cut, Step step, double* out,
+                 std::size_t stride) {
     Lanes sums[Q][R] = {};
     const auto add = [&](const Lanes(&x)[Q], const Lanes(&y)[R]) {
 #pragma GCC unroll 8
@@ -114,27 +152,23 @@ inline void tile(const double* queries, std::size_t query_stride, const T* const
         for (int j = 0; j < R; ++j) y[j] = load(rows[j] + c);
         add(x, y);
     }
-    // The rest of a row is loaded once for several queries; for one, columns are cheaper one by
-    // one.
-    if (Q > 1 && whole < n_columns) {
+    if (whole < n_columns) {
         Lanes x[Q], y[R];
 #pragma GCC unroll 8
         for (int i = 0; i < Q; ++i) x[i] = load(queries + i * query_stride + whole);
+        if (can_overread) {
 #pragma GCC unroll 8
-        for (int j = 0; j < R; ++j) y[j] = load_rest(rows[j] + whole, n_columns - whole);
+            for (int j = 0; j < R; ++j) y[j] = load_cut(rows[j] + whole, cut);
+        } else {
+#pragma GCC unroll 8
+            for (int j = 0; j < R; ++j) y[j] = load_rest(rows[j] + whole, n_columns - whole);
+        }
         add(x, y);
     }
 #pragma GCC unroll 8
     for (int i = 0; i < Q; ++i) {
 #pragma GCC unroll 8
-        for (int j = 0; j < R; ++j) {
-            double s[8];
-            store(sums[i][j], s);
-            for (std::size_t c = whole; Q == 1 && c < n_columns; ++c) {
-                s[c - whole] = step(s[c - whole], queries[c], static_cast<double>(rows[j][c]));
-            }
-            out[i * stride + j] = combine(s);
-        }
+        for (int j = 0; j < R; ++j) out[i * stride + j] = combine(sums[i][j]);
     }
 }
 
@@ -142,23 +176,29 @@ template <class Step, class T>
 void for_each_pair(DenseQueries queries, DenseBlock<T> block, Step step, double* out,
                    std::size_t stride) {
     const std::size_t query_stride = padded(queries.n_columns);
+    const std::size_t n_columns = block.n_columns;
+    const Cut cut = cut_after(n_columns % 8);
+    const auto can_overread = [&](const T* row) { return row + padded(n_columns) <= block.end; };
     std::size_t j = 0;
     for (; j + tile_rows <= block.n_rows; j += tile_rows) {
         const T* const* rows = block.rows + j;
+        bool can = true;
+        for (int r = 0; r < tile_rows; ++r) can &= can_overread(rows[r]);
         std::size_t i = 0;
         for (; i + tile_queries <= queries.n_queries; i += tile_queries) {
             tile<tile_queries, tile_rows>(queries.rows + i * query_stride, query_stride, rows,
-                                          block.n_columns, step, out + i * stride + j, stride);
+                                          n_columns, can, cut, step, out + i * stride + j, stride);
         }
         for (; i < queries.n_queries; ++i) {
-            tile<1, tile_rows>(queries.rows + i * query_stride, query_stride, rows, block.n_columns,
-                               step, out + i * stride + j, stride);
+            tile<1, tile_rows>(queries.rows + i * query_stride, query_stride, rows, n_columns, can,
+                               cut, step, out + i * stride + j, stride);
         }
     }
     for (; j < block.n_rows; ++j) {
+        const bool can = can_overread(block.rows[j]);
         for (std::size_t i = 0; i < queries.n_queries; ++i) {
-            tile<1, 1>(queries.rows + i * query_stride, query_stride, block.rows + j,
-                       block.n_columns, step, out + i * stride + j, stride);
+            tile<1, 1>(queries.rows + i * query_stride, query_stride, block.rows + j, n_columns,
+                       can, cut, step, out + i * stride + j, stride);
         }
     }
 }

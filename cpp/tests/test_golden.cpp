@@ -64,7 +64,8 @@ void add_dense(Hash& hash, Loop loop) {
             queries[at / n_columns * padded(n_columns) + at % n_columns] = entries[at];
         }
         loop(DenseQueries{queries.data(), 7, n_columns},
-             DenseBlock<T>{pointers.data(), 9, n_columns}, out.data(), std::size_t{9});
+             DenseBlock<T>{pointers.data(), 9, n_columns, data.data() + data.size()}, out.data(),
+             std::size_t{9});
         hash.add(out);
     }
 }

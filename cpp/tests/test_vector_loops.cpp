@@ -30,6 +30,7 @@ struct Problem {
         for (T& value : data) value = static_cast<T>(draw.wide(3));
         for (std::size_t j = 0; j < n_rows; ++j) rows.push_back(data.data() + j * n_columns);
     }
+    const T* end() const { return data.data() + data.size(); }
     const double* query(std::size_t i) const { return queries.data() + i * padded(n_columns); }
 
     std::size_t n_queries, n_rows, n_columns;
@@ -85,7 +86,7 @@ std::vector<double> expected_distances(const Problem<T>& p, DifferenceScale scal
 template <class T>
 void check_sums(const VectorLoops& loops, const Problem<T>& p) {
     const DenseQueries queries{p.queries.data(), p.n_queries, p.n_columns};
-    const DenseBlock<T> block{p.rows.data(), p.n_rows, p.n_columns};
+    const DenseBlock<T> block{p.rows.data(), p.n_rows, p.n_columns, p.end()};
     std::vector<double> out(p.n_queries * p.n_rows);
     products(loops, queries, block, out.data(), p.n_rows);
     CHECK(same_bits(out, expected_products(p)));
@@ -102,7 +103,8 @@ void check_block(const VectorLoops& loops, const Problem<T>& p, Range queries, R
                  const std::vector<double>& all_products,
                  const std::vector<double>& all_distances) {
     const DenseQueries some{p.query(queries.begin), queries.end - queries.begin, p.n_columns};
-    const DenseBlock<T> block{p.rows.data() + rows.begin, rows.end - rows.begin, p.n_columns};
+    const DenseBlock<T> block{p.rows.data() + rows.begin, rows.end - rows.begin, p.n_columns,
+                              p.end()};
     const std::size_t first = queries.begin * p.n_rows + rows.begin;
     std::vector<double> want_products(all_products.size(), -7.0), want_distances = want_products;
     for (std::size_t i = queries.begin; i < queries.end; ++i) {
@@ -268,6 +270,27 @@ TEST(sparse_products_follow_the_canonical_order) {
                                           text(", columns", n_columns));
                 check_sparse(vector_loops(isa), n_queries, n_columns);
             }
+        }
+    }
+}
+
+TEST(what_lies_behind_a_row_is_never_used) {
+    for (const Isa isa : available_isas()) {
+        for (std::size_t n_columns = 1; n_columns < 20; ++n_columns) {
+            Problem<double> p(5, 9, n_columns, n_columns);
+            const auto expected = expected_products(p);
+            // Each row gets a space of its own, with NaN behind it that may be read.
+            std::vector<double> apart(9 * (n_columns + 8), std::nan(""));
+            for (std::size_t j = 0; j < 9; ++j) {
+                double* to = apart.data() + j * (n_columns + 8);
+                std::copy_n(p.rows[j], n_columns, to);
+                p.rows[j] = to;
+            }
+            const DenseBlock<double> block{p.rows.data(), 9, n_columns,
+                                           apart.data() + apart.size()};
+            std::vector<double> out(45);
+            vector_loops(isa).products_f64({p.queries.data(), 5, n_columns}, block, out.data(), 9);
+            CHECK(same_bits(out, expected));
         }
     }
 }

@@ -1,5 +1,6 @@
 """The paper's engine: branch and bound on a cover tree, one query at a time."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,7 +17,7 @@ __all__ = ["WalkedTree", "named_cost", "plan"]
 
 # Found by benchmarks/growth/blocks.py: a visit to a node costs about as much as this many seconds
 # of evaluation, and beyond some size a block's other costs show.
-_BLOCK_SECONDS = 160e-9
+_BLOCK_SECONDS = 300e-9
 _LARGEST_BLOCK = 32
 _SHELL_SECONDS = 25e-9  # of the bound with two square roots
 _COSTLY_CALL = 10e-6
@@ -90,8 +91,8 @@ def plan(tree: Tree, traversal: Traversal) -> _core.Traversal:
     if order == "auto":
         order = "level" if tree.cost.call > _COSTLY_CALL else "best-first"
     if block is None:
-        block = round(_BLOCK_SECONDS / tree.cost.value)
-        block = max(1, min(block, _LARGEST_BLOCK))
+        block = max(1, min(round(_BLOCK_SECONDS / tree.cost.value), _LARGEST_BLOCK))
+        block = 2 ** int(math.log2(block))  # so that a noisy measurement seldom changes it
     cheap = 0 if traversal.block == 1 else int(_SHELL_SECONDS / tree.cost.value)
     return _core.Traversal(order, block, cheap, set(traversal.bounds))
 

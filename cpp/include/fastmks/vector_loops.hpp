@@ -17,12 +17,14 @@ inline constexpr std::size_t n_lanes = 8;
     return (n_columns + n_lanes - 1) / n_lanes * n_lanes;
 }
 
-/// Rows of a dense block: `rows[j]` is the first column of object j.
+/// Rows of a dense block: `rows[j]` is the first column of object j. Memory may be read, though not
+/// used, up to `end`: most rows have others behind them.
 template <class T>
 struct DenseBlock {
     const T* const* rows;
     std::size_t n_rows;
     std::size_t n_columns;
+    const T* end;
 };
 
 /// Queries of a block: n_queries rows of padded(n_columns) doubles.
