@@ -9,7 +9,8 @@ SOURCES := $(shell find $(ROOT)/src $(ROOT)/cpp -type f -not -name '*.pyc') \
 CPP_FILES := $(shell find $(ROOT)/cpp -name '*.hpp' -o -name '*.cpp' -o -name '*.inl')
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test test-cpp test-python lint format stub bench sanitize wheel clean
+.PHONY: help demo test test-cpp test-python lint format stub bench bench-tree bench-growth \
+        bench-paper sanitize wheel clean
 .DELETE_ON_ERROR:
 
 help:
@@ -18,6 +19,7 @@ help:
 	@echo "make lint      linters, type checks and the guards in tools/"
 	@echo "make format    put the sources into their canonical form"
 	@echo "make bench     compare the scan with its peers (DATA=folder for real data)"
+	@echo "make bench-tree, bench-growth, bench-paper: the tree against mlpack, against n, and the paper's grid"
 	@echo "make sanitize  all tests under address and undefined-behaviour sanitizers"
 	@echo "make wheel     build a wheel and import it in an empty environment"
 	@echo "make stub      regenerate the type stub of the compiled core"
@@ -54,6 +56,16 @@ stub: $(VENV)/.built-lint
 
 bench: $(VENV)/.built-bench
 	cd $(ROOT) && $(BIN)/python -m benchmarks.peers.scan $(if $(DATA),--data $(DATA))
+
+bench-tree: $(VENV)/.built-bench
+	cd $(ROOT) && $(BIN)/python -m benchmarks.peers.tree $(if $(DATA),--data $(DATA))
+
+bench-growth: $(VENV)/.built-bench
+	cd $(ROOT) && $(BIN)/python -m benchmarks.growth.build $(if $(DATA),--data $(DATA))
+	cd $(ROOT) && $(BIN)/python -m benchmarks.growth.search $(if $(DATA),--data $(DATA))
+
+bench-paper: $(VENV)/.built-bench
+	cd $(ROOT) && $(BIN)/python -m benchmarks.paper.grid $(if $(DATA),--data $(DATA))
 
 wheel: $(VENV)/.ready
 	rm -rf $(ROOT)/dist

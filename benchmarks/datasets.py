@@ -7,8 +7,21 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Problem", "digits", "missing_files", "normal", "read_dense", "read_text", "zipf_text"]
+__all__ = [
+    "SPARSE_NAMES",
+    "Problem",
+    "digits",
+    "file_of",
+    "missing_files",
+    "normal",
+    "read_dense",
+    "read_real",
+    "read_text",
+    "uniform",
+    "zipf_text",
+]
 
+SPARSE_NAMES = ("blog posts",)  # of those that `read_real` knows
 _N_QUERIES = 1000  # held out of sets that come without queries of their own
 
 
@@ -59,6 +72,38 @@ class Problem:
         part = f"the first {objects.shape[0]} objects and {queries.shape[0]} queries"
         return replace(self, origin=f"{self.origin}; {part}", objects=objects, queries=queries)
 
+    def sample(self, n_objects: int, n_queries: int, *, seed: int = 0) -> "Problem":
+        """At most so many rows of each, drawn without replacement; a larger draw holds a smaller.
+
+        Rows keep their order. What is small enough already stays as it is.
+        """
+        random = np.random.default_rng(seed)
+        parts = []
+        for rows, most in ((self.objects, n_objects), (self.queries, n_queries)):
+            mixed = random.permutation(rows.shape[0])
+            parts.append(rows if rows.shape[0] <= most else rows[np.sort(mixed[:most])])
+        objects, queries = parts
+        if (objects.shape[0], queries.shape[0]) == (self.n_objects, self.n_queries):
+            return self
+        part = f"a sample of {objects.shape[0]} objects and {queries.shape[0]} queries"
+        origin = f"{self.origin}; {part} (seed {seed})"
+        return replace(self, origin=origin, objects=objects, queries=queries)
+
+    def within_unit_ball(self) -> "Problem":
+        """The same rows divided by a power of two, so that no row is longer than 1.
+
+        High powers of products stay in range, and no entry is rounded.
+        """
+        longest = max(_longest(self.objects), _longest(self.queries))
+        scale = 2.0 ** -np.ceil(np.log2(longest)) if longest > 0.0 else 1.0
+        if scale == 1.0:
+            return self
+        origin = f"{self.origin}; times 2^{int(np.log2(scale))}"
+        exact = self.cast("float64")
+        return replace(
+            self, origin=origin, objects=exact.objects * scale, queries=exact.queries * scale
+        )
+
 
 def normal(n_objects: int, n_columns: int, *, n_queries: int, seed: int = 0) -> Problem:
     """Return independent standard normal entries, float64."""
@@ -68,6 +113,17 @@ def normal(n_objects: int, n_columns: int, *, n_queries: int, seed: int = 0) -> 
         origin=f"generated, seed {seed}",
         objects=random.standard_normal((n_objects, n_columns)),
         queries=random.standard_normal((n_queries, n_columns)),
+    )
+
+
+def uniform(n_objects: int, n_columns: int, *, n_queries: int, seed: int = 0) -> Problem:
+    """Return independent entries, uniform between 0 and 1, float64."""
+    random = np.random.default_rng(seed)
+    return Problem(
+        name=f"uniform {n_objects} x {n_columns}",
+        origin=f"generated, seed {seed}",
+        objects=random.random((n_objects, n_columns)),
+        queries=random.random((n_queries, n_columns)),
     )
 
 
@@ -112,6 +168,22 @@ def read_text(folder: Path) -> list[Problem]:
     return [read(folder / file) for file, read in _TEXT.items() if (folder / file).exists()]
 
 
+def read_real(folder: Path, name: str) -> Problem | None:
+    """Return a set by its name, or nothing where its file is not in `folder`."""
+    file = folder / file_of(name)
+    if not file.exists():
+        return None
+    if name in _TABLES:
+        return _read_table(file, _TABLES[name])
+    return {**_DENSE, **_TEXT}[file.name](file)
+
+
+def file_of(name: str) -> str:
+    """Return the name of the file that holds a set."""
+    others = {"MNIST": "mnist.npz", "blog posts": "blogposts_counts.npz"}
+    return _TABLES[name].file if name in _TABLES else others[name]
+
+
 def missing_files(folder: Path) -> list[str]:
     """Return the files that `read_dense` and `read_text` look for and do not find."""
     return [file for file in (*_DENSE, *_TEXT) if not (folder / file).exists()]
@@ -137,6 +209,35 @@ def _glove(file: Path) -> Problem:
         origin=f"the first 50000 words, {_N_QUERIES} of them held out as queries (seed 0)",
         objects=rows[objects],
         queries=rows[queries],
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Table:
+    """A file of arrays: which hold the objects, and which the queries if there are any."""
+
+    name: str
+    file: str
+    objects: str = "X"
+    queries: str | None = None  # none: some rows are held out
+    scale: str | None = None  # the array whose number multiplies all
+
+
+def _read_table(file: Path, table: _Table) -> Problem:
+    with np.load(file) as arrays:
+        objects = arrays[table.objects]
+        queries = arrays[table.queries] if table.queries else None
+        scale = float(arrays[table.scale]) if table.scale else 1.0
+    origin = f"{table.objects}, and {table.queries} as queries"
+    if queries is None:
+        kept, held_out = _held_out(len(objects))
+        objects, queries = objects[kept], objects[held_out]
+        origin = f"{table.objects}, {_N_QUERIES} rows held out as queries (seed 0)"
+    return Problem(
+        name=table.name,
+        origin=f"{file.name}: {origin}",
+        objects=objects.astype(np.float64) * scale,
+        queries=queries.astype(np.float64) * scale,
     )
 
 
@@ -186,6 +287,31 @@ def _tf_idf(name: str, origin: str, objects: Any, queries: Any) -> Problem:
     )
 
 
+def _longest(rows: Any) -> float:
+    squares = rows.multiply(rows) if not isinstance(rows, np.ndarray) else np.square(rows)
+    return float(np.sqrt(squares.sum(axis=1, dtype=np.float64).max()))
+
+
+_TABLES = {
+    table.name: table
+    for table in (
+        _Table(name="corel", file="corel_10k_hist32.npz"),
+        _Table(name="covertype", file="covertype.npz"),
+        _Table(name="bio", file="bio_kdd04_train.npz"),
+        _Table(name="movielens", file="movielens1m_mf50.npz", objects="items", queries="users"),
+        _Table(name="yahoo", file="yahoo_r3_mf50.npz", objects="items", queries="users"),
+        _Table(name="gowalla", file="gowalla_mf50.npz", objects="items", queries="users"),
+        _Table(name="magic", file="magic_gamma.npz"),
+        _Table(
+            name="cifar gist",
+            file="cifar10_gist384.npz",
+            objects="train",
+            queries="test",
+            scale="scale",
+        ),
+        _Table(name="galaxies", file="lcdm_mock_galaxies_mr19.npz"),
+    )
+}
 _DENSE: dict[str, Callable[[Path], Problem]] = {"mnist.npz": _mnist, "glove100_50k.npz": _glove}
 _TEXT: dict[str, Callable[[Path], Problem]] = {
     "newsgroups20_counts.npz": _newsgroups,

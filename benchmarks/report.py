@@ -13,7 +13,21 @@ from typing import Any
 
 from benchmarks.harness import Figure, Race
 
-__all__ = ["Check", "Report", "describe_machine", "read", "table", "versions", "write"]
+__all__ = [
+    "Check",
+    "Ledger",
+    "Report",
+    "commit",
+    "describe_machine",
+    "keep_ledger",
+    "markdown",
+    "read",
+    "table",
+    "today",
+    "versions",
+    "write",
+    "write_ledger",
+]
 
 _PACKAGES = (
     "fastmks",
@@ -21,6 +35,7 @@ _PACKAGES = (
     "scipy",
     "faiss-cpu",
     "sparse_dot_topn",
+    "mlpack",
     "scikit-learn",
     "threadpoolctl",
 )
@@ -58,6 +73,53 @@ class Report:
     notes: tuple[str, ...]
     races: tuple[Race, ...]
     checks: tuple[Check, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ledger:
+    """What a program that is no race measured: one row for each case, all with the same fields."""
+
+    name: str
+    date: str
+    commit: str
+    machine: dict[str, Any]
+    versions: dict[str, str]
+    notes: tuple[str, ...]
+    rows: tuple[Any, ...]  # dataclasses
+    checks: tuple[Check, ...]
+
+
+def keep_ledger(
+    name: str,
+    started_at: str,
+    *,
+    notes: Sequence[str],
+    rows: Sequence[Any],
+    checks: Sequence[Check] = (),
+) -> Ledger:
+    """Put rows together with where and when they were measured; `started_at` is a commit."""
+    return Ledger(
+        name=name,
+        date=today(),
+        commit=started_at,
+        machine=describe_machine(),
+        versions=versions(),
+        notes=tuple(notes),
+        rows=tuple(rows),
+        checks=tuple(checks),
+    )
+
+
+def write_ledger(ledger: Ledger, file: Path) -> None:
+    """Write a ledger as JSON."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(asdict(ledger), indent=1) + "\n", encoding="utf-8")
+
+
+def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def describe_machine() -> dict[str, Any]:

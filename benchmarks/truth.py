@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.datasets import Problem
+from benchmarks.kernels import KernelCase
 
-__all__ = ["Truth", "Verdict", "find_truth", "judge"]
+__all__ = ["Truth", "Verdict", "find_truth", "judge", "judge_by_scan"]
 
 _SCORES = 4_000_000  # per block of queries
 
@@ -65,6 +66,46 @@ def judge(truth: Truth, answer: NDArray[np.int64]) -> Verdict:
     differ = np.flatnonzero((answer != truth.indices[:, : answer.shape[1]]).any(axis=1))
     wrong = sum(_is_wrong(truth, int(i), answer[i]) for i in differ)
     return Verdict(wrong, len(differ) - wrong)
+
+
+def judge_by_scan(
+    problem: Problem,
+    case: KernelCase,
+    values: NDArray[np.float64],
+    indices: NDArray[np.int64],
+    answer: NDArray[np.int64],
+) -> Verdict:
+    """Compare an answer with what fastmks' scan found, under any kernel of the benchmarks.
+
+    The values of the answer's objects are evaluated anew. They are compared as the products or
+    cosines that they are powers of, whose rounding is known.
+    """
+    wrong = ties = 0
+    is_cosine = case.kernel.is_normalized
+    norms = 1.0 if is_cosine else np.sqrt(_squares(problem.queries))
+    longest = 1.0 if is_cosine else float(np.sqrt(_squares(problem.objects).max()))
+    tolerance = np.broadcast_to(
+        8.0 * (problem.n_columns + 4) * 2.0**-53 * longest * norms, len(values)
+    )
+    for i in np.flatnonzero((answer != indices).any(axis=1)):
+        again = _evaluate(problem, case, int(i), answer[i])
+        if again is None:
+            wrong += 1
+            continue
+        far = np.abs(case.products(again) - case.products(values[i]))
+        is_wrong = bool((far > tolerance[i]).any())
+        wrong, ties = wrong + is_wrong, ties + (not is_wrong)
+    return Verdict(wrong, ties)
+
+
+def _evaluate(
+    problem: Problem, case: KernelCase, query: int, answer: NDArray[np.int64]
+) -> NDArray[np.float64] | None:
+    """Return the values of the answer's objects, or nothing where some are not or twice there."""
+    is_there = ((answer >= 0) & (answer < problem.n_objects)).all()
+    if not is_there or len(np.unique(answer)) < len(answer):
+        return None
+    return np.asarray(case.kernel.matrix(problem.queries[[query]], problem.objects[answer])[0])
 
 
 def _is_wrong(truth: Truth, query: int, answer: NDArray[np.int64]) -> bool:

@@ -1,6 +1,9 @@
 """The harness of the benchmarks: its arithmetic, its judgement and its files; never its times."""
 
+import importlib
+import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +12,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))  # benchmarks are not installed
 
 from benchmarks.datasets import Problem, normal
+from benchmarks.growth import build as growth_build
+from benchmarks.growth import search as growth_search
+from benchmarks.growth.fit import fit_power
 from benchmarks.harness import (
     Answer,
     Contestant,
@@ -19,10 +25,17 @@ from benchmarks.harness import (
     ratio,
     run_rounds,
 )
+from benchmarks.kernels import COSINE, LINEAR, POLYNOMIAL
 from benchmarks.noise import Moment, others_share
+from benchmarks.paper import grid as paper_grid
+from benchmarks.paper.figure import plot_speedups
 from benchmarks.peers import dense
+from benchmarks.peers import tree as peers_tree
+from benchmarks.peers.mlpack_tree import MlpackTree
+from benchmarks.peers.tree_bout import Bout, Side, build_table, checks, search_table
 from benchmarks.report import Check, Report, describe_machine, read, table, versions, write
-from benchmarks.truth import Verdict, find_truth, judge
+from benchmarks.trees import scan_all
+from benchmarks.truth import Verdict, find_truth, judge, judge_by_scan
 
 SMALL = normal(60, 5, n_queries=7, seed=3)
 TIED = Problem(  # values 3, 5, 5, 1 and 0, 2, 2, 2
@@ -211,3 +224,176 @@ def test_a_check_says_whether_it_holds():
     bad = Check(claim="ratio", value=4.0, limit=3.0, is_required=True)
     assert str(good) == "holds: ratio: 2.00, limit 3"
     assert str(bad) == "FAILS: ratio: 4.00, limit 3"
+
+
+FAKE_MLPACK = """
+import os, time
+import numpy as np
+
+def fastmks(*, reference=None, input_model=None, query=None, k=0, **more):
+    assert more["single"] and more["verbose"]
+    if input_model is None:
+        os.write(1, b"77 distance computations during tree construction.\\n")
+        return {"output_model": (reference, more["base"])}
+    if {fault}: {then}
+    os.write(1, b"5 base cases.\\n6 scores.\\n")
+    values = query @ input_model[0].T
+    indices = np.argsort(-values, axis=1)[:, :k]
+    return {"indices": indices, "kernels": np.take_along_axis(values, indices, axis=1)}
+"""
+
+
+@pytest.fixture
+def fake_mlpack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Put a module in mlpack's place that has one fault."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def write_module(then: str = "pass") -> None:
+        text = FAKE_MLPACK.replace("{fault}: {then}", f"k == 3: {then}")
+        (tmp_path / "mlpack.py").write_text(text)
+        importlib.invalidate_caches()
+
+    return write_module
+
+
+def test_counts_that_mlpack_prints_are_read(fake_mlpack):
+    fake_mlpack()
+    with MlpackTree(SMALL, LINEAR) as tree:
+        built, found = tree.build(), tree.search(4)
+    assert built is not None
+    assert found is not None
+    assert (built.evaluations, found.evaluations, tree.failure) == (77, 5, None)
+    assert judge(find_truth(SMALL, 4), found.indices) == Verdict(wrong=0, ties=0)
+
+
+@pytest.mark.parametrize(
+    ("then", "failure"),
+    [
+        ("os._exit(3)", "ended with exit code 3"),
+        ("time.sleep(60)", "no answer within 0.5 s"),
+        ("raise RuntimeError('no')", "RuntimeError: no"),
+        ("return {}", "RuntimeError: mlpack printed no 'base cases'"),
+    ],
+)
+def test_a_fault_of_mlpack_is_a_line(fake_mlpack, then, failure):
+    fake_mlpack(then)
+    with MlpackTree(SMALL, LINEAR, patience=0.5) as tree:
+        assert tree.build() is not None
+        assert tree.search(3) is None
+        assert tree.failure is not None
+        assert tree.failure.startswith(failure)
+        assert tree.search(4) is None  # it is not asked again
+
+
+def test_samples_grow_and_powers_of_two_round_nothing():
+    few, more = SMALL.sample(10, 3), SMALL.sample(20, 7)
+    assert {*map(bytes, few.objects)} < {*map(bytes, more.objects)}
+    assert SMALL.sample(60, 7) is SMALL
+    ball = SMALL.within_unit_ball()
+    rows = np.concatenate([ball.objects, ball.queries])
+    assert 0.5 < np.linalg.norm(rows, axis=1).max() <= 1.0
+    assert np.array_equal(ball.objects * (SMALL.objects[0, 0] / ball.objects[0, 0]), SMALL.objects)
+
+
+@pytest.mark.parametrize("case", [LINEAR, COSINE, POLYNOMIAL])
+def test_wrong_answers_are_judged_under_every_kernel(case):
+    problem = case.adapted(SMALL)
+    found = scan_all(problem, case, 4)
+    assert found.is_identical(scan_all(problem, case, 4))
+
+    def verdict(indices):
+        return judge_by_scan(problem, case, found.values, found.indices, indices)
+
+    assert verdict(found.indices) == Verdict(wrong=0, ties=0)
+    planted = found.indices.copy()
+    planted[2] = planted[2, ::-1]
+    planted[5, 1] = -1
+    assert verdict(planted) == Verdict(wrong=2, ties=0)
+
+
+def test_a_tie_is_not_wrong_by_the_scan():
+    found = scan_all(TIED, LINEAR, 3)
+    answer = np.array([[2, 1, 0], [3, 2, 1]])
+    verdict = judge_by_scan(TIED, LINEAR, found.values, found.indices, answer)
+    assert verdict == Verdict(wrong=0, ties=2)
+
+
+def test_a_power_is_fitted_with_its_error():
+    sizes = [10.0, 100.0, 1000.0, 10_000.0]
+    law = fit_power(sizes, [3.0 * n**0.5 for n in sizes])
+    assert law
+    assert (law.exponent, law.factor) == (pytest.approx(0.5), pytest.approx(3.0))
+    assert law.standard_error == pytest.approx(0.0, abs=1e-12)
+    noisy = fit_power(sizes, [1.0, 10.0, 100.0, 1000.0 * np.exp(1.0)])
+    assert noisy is not None
+    slope, error = 1.0 + 0.3 / np.log(10.0), np.sqrt(0.3 / 2.0 / 5.0) / np.log(10.0)
+    assert (noisy.exponent, noisy.standard_error) == (pytest.approx(slope), pytest.approx(error))
+    assert fit_power([10.0], [1.0]) is None
+
+
+def test_bars_and_verdicts_of_a_bout():
+    slow = Side(evaluations=100, seconds=(1.0, 2.0, 9.0), cpu_seconds=(1.0, 2.0, 9.0))
+    fast = Side(evaluations=104, seconds=(0.3, 0.5, 2.0), cpu_seconds=(0.3, 0.5, 2.0))
+    known = {"problem": "p", "origin": "", "n_objects": 10, "n_columns": 2, "n_queries": 5}
+    known |= {"build": slow, "peer_build": fast, "search": fast, "peer_search": slow}
+    known |= {"peer_wrong": 3, "peer_ties": 0, "peer_failure": None, "others": None, "k": 1}
+    known |= {"evaluations": 106, "differs_from_scan": False, "scan_seconds": 1.0}
+    bout = Bout(**known, kernel="linear")
+    by_claim = {check.claim: check for check in checks([bout])}
+    assert not by_claim["evaluations, p, linear, k=1"].holds  # 1.06
+    assert by_claim["query time, p, linear, k=1"].value == pytest.approx(0.25)
+    assert by_claim["build evaluations, p, linear"].holds
+    assert not by_claim["build time, p, linear"].holds
+    assert "**1.060**" in search_table([bout])
+    assert "| 4.00 |" in search_table([bout])
+    assert "FAIL: evaluations |" in search_table([bout])
+    assert "FAIL: build time |" in build_table([bout])
+    alone = replace(bout, peer_search=Side(), peer_build=Side(), peer_failure="not installed")
+    assert "not installed" in search_table([alone])
+    assert [check.claim for check in checks([alone])] == ["differs from the scan, p, linear, k=1"]
+
+
+TINY = ["--quick", "--rounds", "1", "--objects", "120", "--queries", "4"]
+
+
+@pytest.mark.parametrize(
+    ("program", "more"),
+    [
+        (peers_tree, ["--only", "digits", "normal"]),
+        (growth_build, ["--only", "uniform 3-d"]),
+        (growth_search, ["--only", "uniform 3-d"]),
+        (paper_grid, []),
+    ],
+)
+def test_programs_of_the_tree_run_without_data(program, more, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("benchmarks.peers.mlpack_tree.find_spec", lambda name: None)
+    file = tmp_path / "figures.json"
+    assert program.main([*TINY, *more, "--out", str(file)]) == 0
+    ledger = json.loads(file.read_text())
+    assert ledger["notes"][0].startswith("no --data")
+    assert ledger["rows"]
+    assert not any(row.get("differs_from_scan") for row in ledger["rows"])
+    assert "not installed" in capsys.readouterr().out or program is paper_grid
+    if program is paper_grid:
+        refused = [row for row in ledger["rows"] if row["refusal"]]
+        assert {row["kernel"] for row in refused} == {"tanh"}
+        assert refused[0]["refusal"].startswith("NotMercerError")
+
+
+def test_a_folder_gives_what_it_has_and_the_rest_is_noted(tmp_path, monkeypatch):
+    monkeypatch.setattr("benchmarks.peers.mlpack_tree.find_spec", lambda name: None)
+    np.savez(tmp_path / "movielens1m_mf50.npz", items=SMALL.objects, users=SMALL.queries)
+    file = tmp_path / "figures.json"
+    only = ["--only", "movielens", "corel", "--data", str(tmp_path)]
+    assert peers_tree.main([*TINY, *only, "--out", str(file)]) == 0
+    ledger = json.loads(file.read_text())
+    assert ledger["notes"][0] == "not in the folder: corel_10k_hist32.npz"
+    assert {(row["problem"], row["n_objects"]) for row in ledger["rows"]} == {("movielens", 60)}
+    assert {row["n_queries"] for row in ledger["rows"]} == {4}
+
+
+def test_a_picture_without_matplotlib_is_a_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("benchmarks.pictures.is_installed", lambda module: False)
+    plot_speedups({("Bio", "linear", 1): 3.0}, tmp_path / "bars.png")
+    assert capsys.readouterr().out == "matplotlib is not installed: no picture\n"
+    assert not (tmp_path / "bars.png").exists()

@@ -1,0 +1,1 @@
+"""How the cost of the tree grows with the number of objects."""

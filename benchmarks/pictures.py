@@ -1,0 +1,25 @@
+"""Pictures, where matplotlib is installed."""
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+from benchmarks.harness import is_installed
+
+__all__ = ["make_panels", "save_picture"]
+
+
+def make_panels(n_panels: int, width: float, height: float) -> tuple[Any, list[Any]] | None:
+    """Return a figure and its panels, one below the other; without matplotlib a line instead."""
+    if not is_installed("matplotlib"):
+        print("matplotlib is not installed: no picture")
+        return None
+    figures: Any = importlib.import_module("matplotlib.figure")
+    figure = figures.Figure(figsize=(width, height), layout="constrained")
+    return figure, list(figure.subplots(n_panels, 1, squeeze=False)[:, 0])
+
+
+def save_picture(figure: Any, file: Path) -> None:
+    """Write a picture in the format that the name of the file asks for."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(file, dpi=150)
