@@ -182,7 +182,9 @@ class TestArguments:
             lambda: Index(ROWS, algorithm="tre"),
             lambda: Index(ROWS).search(ROWS, algorithm=3),
         ):
-            with pytest.raises(InvalidArgument, match="algorithm must be one of 'scan', 'tree', 'dual-tree'; got"):
+            with pytest.raises(
+                InvalidArgument, match="algorithm must be one of 'scan', 'tree', 'dual-tree'; got"
+            ):
                 call()
 
     @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <stdexcept>
 
 #include "fastmks/tree_search.hpp"
 
@@ -8,9 +9,10 @@ namespace fastmks {
 
 /// Writes one query's answer. `missed` is at least the value of anything left out that might have
 /// entered; the gap is 0 only when it lies below the k-th value.
-inline void write_answer(TopKAnswers answers, std::size_t row, const TopK& best, std::size_t k,
+inline void write_answer(TopKAnswers answers, std::size_t row, TopK& best, std::size_t k,
                          double missed) {
-    const std::vector<Hit> hits = best.sorted();
+    const std::vector<Hit>& hits = best.sorted();
+    if (hits.size() < k) throw std::logic_error("a search found fewer than k objects");
     for (std::size_t rank = 0; rank < k; ++rank) {
         answers.values[row * k + rank] = hits[rank].value;
         answers.positions[row * k + rank] = hits[rank].position;

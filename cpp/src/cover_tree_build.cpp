@@ -196,10 +196,12 @@ private:
         const double* const squares = squares_.data();
         const double largest_square = far_reach * far_reach;
         std::size_t n_near = 0;
+        const double* const from_parent = from_parent_.data();
         for (std::size_t i = 0; i < n; ++i) {
+            const double around = chosen.distance + from_parent[i];
+            if (squares[i] > around * around) check_triangle(frame, chosen, i);
             if (squares[i] > largest_square) continue;
             const double away = distance(chosen.object, i);
-            check_triangle(frame, chosen, i, away);
             candidates_.push_back({away, selves_[i], static_cast<std::uint32_t>(objects_[i])});
             if (away <= reach) std::swap(candidates_[begin + n_near++], candidates_.back());
         }
@@ -364,11 +366,10 @@ private:
         return squares_[i] > slack ? std::sqrt(squares_[i]) : 0.0;
     }
 
-    // d(chosen, x) must not exceed d(p, chosen) + d(p, x) by more than rounding can explain.
-    void check_triangle(const Frame& frame, const Candidate& chosen, std::size_t i,
-                        double away) const {
-        if (away <= chosen.distance + from_parent_[i]) return;
+    // d(chosen, x) exceeds d(p, chosen) + d(p, x): by more than rounding can explain?
+    void check_triangle(const Frame& frame, const Candidate& chosen, std::size_t i) const {
         const std::uint32_t point = draft_.nodes[frame.node].point;
+        const double away = std::sqrt(squares_[i]);
         const double slack = geometry_.square_slack(self_[point], selves_[i]) +
                              geometry_.square_slack(self_[point], chosen.self_value) +
                              geometry_.square_slack(chosen.self_value, selves_[i]);

@@ -131,7 +131,8 @@ private:
         const double queries = point_norm_ + query_radius;
         const double rounding = share_ * queries * (norm + radius + greatest);
         const double ball = candidate.value + query_radius * norm + radius * queries;
-        return std::min(ball, queries * greatest) + rounding + lost_;
+        const double bound = std::min(ball, queries * greatest) + rounding + lost_;
+        return std::isnan(bound) ? HUGE_VAL : bound;
     }
 
     bool may_hold(const Candidate& candidate, double query_radius) {

@@ -155,14 +155,17 @@ private:
 
     void look_at_root() {
         const Node& root = tree_.nodes[0];
-        if (places_->count(0, root.end) <= largest_block()) {
-            add_all(root, HUGE_VAL);
+        double bound = HUGE_VAL;
+        const double cap = bounds_.cap({0.0, 0.0, 0.0, root.greatest_norm});
+        if (traversal_.bounds.cap && cap < bound) bound = cap;
+        if (places_->count(0, root.end) <= std::max<std::size_t>(1, largest_block())) {
+            add_all(root, bound);
             for (const Entry& entry : pending_) add_single(entry.place, entry.bound);
             pending_.clear();
             evaluate_pending();
             return;
         }
-        pending_.push_back({HUGE_VAL, not_evaluated, 0, 0});
+        pending_.push_back({bound, not_evaluated, 0, 0});
         evaluate_pending();
     }
 

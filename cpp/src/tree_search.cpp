@@ -80,19 +80,21 @@ std::size_t row_of(const TreeProblem& problem, std::size_t query) {
     return problem.skip_self ? static_cast<std::size_t>(problem.tree.order[query]) : query;
 }
 
-// Calls answer(query, search) for each query on up to `threads` threads; returns the cost.
+// Calls answer(query, search, collector) for each query on up to `threads` threads, with a
+// collector to use again and again; returns the cost.
 template <class Collector, class Answer>
 TreeCounts for_each_query(const TreeProblem& problem, const StopRule& stop, std::size_t threads,
-                          const Watch& watch, Answer answer) {
+                          const Watch& watch, const Collector& empty, Answer answer) {
     const std::size_t n = problem.queries.size();
     TreeCounts total;
     std::mutex mutex;
     const std::size_t n_tasks = (n + queries_per_task - 1) / queries_per_task;
     parallel_for(n_tasks, threads, watch, [&](std::size_t task, Worker& worker) {
         QuerySearch<Collector> search(problem, stop, [&] { worker.advance(0); });
+        Collector collector = empty;
         const std::size_t end = std::min(n, (task + 1) * queries_per_task);
         for (std::size_t query = task * queries_per_task; query < end; ++query) {
-            answer(query, search);
+            answer(query, search, collector);
             worker.advance(1);
         }
         const std::lock_guard lock(mutex);
@@ -118,7 +120,8 @@ TreeCounts tree_top_k(const TreeProblem& problem, std::size_t k, const StopRule&
                       RankSample sample, std::size_t threads, const Watch& watch,
                       TopKAnswers answers) {
     Clock clock(stop, problem.queries.size(), threads);
-    const auto answer = [&](std::size_t query, QuerySearch<TopK>& search) {
+    const auto answer = [&](std::size_t query, QuerySearch<TopK>& search, TopK& best) {
+        best.clear();
         Places places{problem.among, problem.among, false, problem.skip_self ? query : SIZE_MAX};
         std::vector<std::int64_t> drawn;
         if (sample.size > 0) {
@@ -127,24 +130,23 @@ TreeCounts tree_top_k(const TreeProblem& problem, std::size_t k, const StopRule&
             places.among = &drawn;
             places.is_sample = true;
         }
-        TopK best(k);
         const double missed = search.run(query, places, {stop.budget, clock.next_deadline()}, best);
         write_answer(answers, row_of(problem, query), best, k, missed);
     };
-    return for_each_query<TopK>(problem, stop, threads, watch, answer);
+    return for_each_query(problem, stop, threads, watch, TopK(k), answer);
 }
 
 TreeCounts tree_above(const TreeProblem& problem, const double* thresholds, std::size_t threads,
                       const Watch& watch, std::vector<std::vector<Hit>>& answers) {
     answers.resize(problem.queries.size());
     const StopRule exact;
-    return for_each_query<AllAbove>(
-        problem, exact, threads, watch, [&](std::size_t query, QuerySearch<AllAbove>& search) {
-            AllAbove found(thresholds[query]);
-            search.run(query, {problem.among, problem.among}, {}, found);
-            std::sort(found.hits.begin(), found.hits.end(), ranks_before);
-            answers[query] = std::move(found.hits);
-        });
+    return for_each_query(problem, exact, threads, watch, AllAbove(0.0),
+                          [&](std::size_t query, QuerySearch<AllAbove>& search, AllAbove& found) {
+                              found = AllAbove(thresholds[query]);
+                              search.run(query, {problem.among, problem.among}, {}, found);
+                              std::sort(found.hits.begin(), found.hits.end(), ranks_before);
+                              answers[query] = std::move(found.hits);
+                          });
 }
 
 }  // namespace fastmks

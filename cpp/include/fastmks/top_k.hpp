@@ -71,6 +71,10 @@ public:
 
     void offer(Hit hit) {
         if (!ranks_before(hit, worst_)) return;
+        if (is_sorted_ && hits_.size() == k_) {
+            std::make_heap(hits_.begin(), hits_.end(), ranks_before);
+        }
+        is_sorted_ = false;
         if (hits_.size() == k_) {
             replace_worst(hit);
         } else {
@@ -85,10 +89,17 @@ public:
     [[nodiscard]] const std::vector<Hit>& hits() const noexcept { return hits_; }
 
     /// The best k, best first; fewer when fewer were offered.
-    [[nodiscard]] std::vector<Hit> sorted() const {
-        std::vector<Hit> hits = hits_;
-        std::sort(hits.begin(), hits.end(), ranks_before);
-        return hits;
+    [[nodiscard]] const std::vector<Hit>& sorted() {
+        std::sort(hits_.begin(), hits_.end(), ranks_before);
+        is_sorted_ = true;
+        return hits_;
+    }
+
+    /// As new, with its memory kept.
+    void clear() noexcept {
+        hits_.clear();
+        worst_ = worst_of_all;
+        is_sorted_ = false;
     }
 
 private:
@@ -107,6 +118,7 @@ private:
     std::size_t k_;
     std::vector<Hit> hits_;
     Hit worst_ = worst_of_all;
+    bool is_sorted_ = false;  // and so no heap
 };
 
 }  // namespace fastmks
