@@ -13,6 +13,7 @@ from comparing import assert_identical
 from fastmks import Index, KernelValueError, Traversal
 from fastmks import kernels as K
 from fastmks.approximation import sample_size
+from fastmks.tree import EvaluationCost
 from strategies import MERCER, search_problems
 
 TREES = ("tree", "dual-tree")
@@ -165,7 +166,7 @@ def test_a_budget_holds_for_each_query():
 def test_a_budget_that_suffices_leaves_no_gap():
     index = Index(normal(5000, 3), algorithm="tree")
     query = normal(1, 3, seed=3)
-    need = index.search(query, 2).stats.kernel_evaluations
+    need = index.search(query, 2, traversal=Traversal(block=1)).stats.kernel_evaluations
     got = index.search(query, 2, budget=need + 1)
     assert_identical(got, index.search(query, 2, algorithm="scan"))
     assert got.gap.tolist() == [0]
@@ -302,3 +303,34 @@ def test_promises_combine_with_limits():
             got = index.search(queries, 3, **options, **limit)
             assert_gap_is_true(got, exact)
         assert_within(got, exact, **options)
+
+
+def test_more_than_there_is_means_without_limit():
+    index = Index(np.random.default_rng(0).normal(size=(500, 5)), algorithm="tree")
+    queries = np.random.default_rng(1).normal(size=(5, 5))
+    exact = index.search(queries, 3)
+    for option in ({"seconds": 1e10}, {"seconds": 1e300}, {"budget": 2**70}):
+        hits = index.search(queries, 3, **option)
+        assert_identical(hits, exact)
+        assert (hits.gap == 0).all()
+
+
+def test_answers_do_not_depend_on_measured_times():
+    """Whatever an evaluation seems to cost, within an order of magnitude."""
+    objects, queries = np.random.default_rng(0).normal(size=(2000, 8)), np.eye(8)
+    for option in ({"budget": 100}, {"epsilon": 1.0}, {"relative": 0.3}, {"rank": 100}):
+        answers = []
+        for seconds in (1e-9, 4e-9, 30e-9, 300e-9):
+            index = Index(objects, algorithm="tree")
+            index.tree.cost = EvaluationCost(call=seconds, value=seconds)
+            answers.append(index.search(queries, 5, **option))
+        for other in answers[1:]:
+            assert_identical(other, answers[0])
+
+
+def test_seconds_are_kept_where_all_objects_are_alike():
+    index = Index(np.ones((200_000, 2)), algorithm="tree")
+    started = time.perf_counter()
+    hits = index.search(np.ones((100, 2)), 2, seconds=0.01)
+    assert time.perf_counter() - started < 1.0
+    assert hits.stats.kernel_evaluations < 100 * 200_000 / 10

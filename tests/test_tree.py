@@ -219,6 +219,13 @@ class TestTheTree:
         queries = [[1.0], [-1.0]]
         assert_identical(index.search(queries, 5), Index(objects).search(queries, 5))
 
+    def test_with_a_base_close_to_1_takes_no_more_memory(self):
+        rng = np.random.default_rng(0)
+        objects = rng.normal(size=(100, 2)) * 10.0 ** rng.uniform(-140, 140, size=(100, 1))
+        index = Index(objects, algorithm="tree", base=1.000001)
+        index.tree.check()
+        assert_identical(index.search(objects[:5], 3), Index(objects).search(objects[:5], 3))
+
     def test_owns_its_objects(self):
         objects = normal(500, 3)
         queries = normal(20, 3, seed=1)

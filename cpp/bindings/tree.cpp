@@ -144,7 +144,8 @@ std::tuple<Result<double>, Result<std::int64_t>, Result<double>, Counts> top_k(
         throw std::invalid_argument("k must be between 1 and the objects searched");
     }
     StopRule stop{epsilon, relative, budget.value_or(SIZE_MAX), std::nullopt};
-    if (seconds) stop.time = std::chrono::duration<double>(*seconds);
+    constexpr double forever = 1e9;  // seconds; a clock cannot count many more
+    if (seconds && *seconds < forever) stop.time = std::chrono::duration<double>(*seconds);
     if (stop.budget < k + (skip_self ? 1 : 0) || (budget && among)) {
         throw std::invalid_argument("budget must be at least k, and goes without among");
     }

@@ -41,7 +41,7 @@ struct Frame {
     std::uint32_t child = none;  // the one being built
 };
 
-// Powers of the base from some level downwards, each computed once.
+// Powers of the base from some level downwards, the first of them computed once.
 class Powers {
 public:
     explicit Powers(double base) : base_(base) {}
@@ -67,6 +67,7 @@ public:
     double operator()(std::int32_t level) {
         if (values_.empty()) top_ = level;
         const auto at = static_cast<std::size_t>(top_ - level);
+        if (at >= most_kept) return std::pow(base_, level);
         while (values_.size() <= at) {
             values_.push_back(std::pow(base_, top_ - static_cast<std::int32_t>(values_.size())));
         }
@@ -74,6 +75,7 @@ public:
     }
 
 private:
+    static constexpr std::size_t most_kept = 4096;  // a base close to 1 has very many levels
     double base_;
     std::int32_t top_ = 0;
     std::vector<double> values_;

@@ -14,6 +14,7 @@ namespace fastmks {
 
 inline constexpr std::uint32_t no_node = 0xffffffff;
 inline constexpr std::size_t evaluations_per_pause = 256;
+inline constexpr std::size_t largest_call = 4096;  // evaluations between two looks at the clock
 inline constexpr std::size_t smallest_sample = 8;
 inline constexpr double not_evaluated = -HUGE_VAL;
 
@@ -120,8 +121,7 @@ public:
 private:
     double finish() {
         while (!frontier_.empty() && !is_stopped_) {
-            if (std::chrono::steady_clock::time_point::max() != allowance_.deadline &&
-                found_->is_full() && std::chrono::steady_clock::now() > allowance_.deadline) {
+            if (is_out_of_time()) {
                 is_stopped_ = true;
             } else if (traversal_.order == Order::level) {
                 expand_level();
@@ -349,21 +349,11 @@ private:
     // Evaluates the points of pending nodes, then the single objects, as far as the allowance goes.
     void evaluate_pending() {
         const std::size_t n_wanted = pending_.size() + singles_.size();
-        const std::size_t n = std::min(n_wanted, allowance_.evaluations);
         positions_.clear();
         for (const Entry& entry : pending_) positions_.push_back(entry.place);
         positions_.insert(positions_.end(), singles_.begin(), singles_.end());
         values_.resize(n_wanted);
-        if (n > 0) objects_.values(*batch_, Selection::list(positions_.data(), n), values_.data());
-        counts_.evaluations += n;
-        allowance_.evaluations -= n;
-        n_since_pause_ += n;
-        if (n_since_pause_ >= evaluations_per_pause) {
-            n_since_pause_ = 0;
-            pause_();
-        }
-        for (std::size_t i = 0; i < n; ++i)
-            offer(static_cast<std::uint32_t>(positions_[i]), values_[i]);
+        const std::size_t n = evaluate(std::min(n_wanted, allowance_.evaluations));
         for (std::size_t i = 0; i < pending_.size(); ++i) {
             if (i < n) {
                 consider(pending_[i].node, values_[i], pending_[i].bound);
@@ -376,6 +366,36 @@ private:
         pending_.clear();
         singles_.clear();
         singles_bound_ = -HUGE_VAL;
+    }
+
+    // Evaluates and offers the first n positions, fewer when time is up; returns how many.
+    std::size_t evaluate(std::size_t n) {
+        std::size_t begin = 0;
+        while (begin < n) {
+            const std::size_t end = std::min(n, begin + largest_call);
+            objects_.values(*batch_, Selection::list(positions_.data() + begin, end - begin),
+                            values_.data() + begin);
+            for (std::size_t i = begin; i < end; ++i) {
+                offer(static_cast<std::uint32_t>(positions_[i]), values_[i]);
+            }
+            n_since_pause_ += end - begin;
+            if (n_since_pause_ >= evaluations_per_pause) {
+                n_since_pause_ = 0;
+                pause_();
+            }
+            begin = end;
+            if (is_out_of_time()) is_stopped_ = true;
+            if (is_stopped_) break;
+        }
+        counts_.evaluations += begin;
+        allowance_.evaluations -= begin;
+        return begin;
+    }
+
+    [[nodiscard]] bool is_out_of_time() const {
+        using Clock = std::chrono::steady_clock;
+        return allowance_.deadline != Clock::time_point::max() && found_->is_full() &&
+               Clock::now() > allowance_.deadline;
     }
 
     void offer(std::uint32_t place, double value) {

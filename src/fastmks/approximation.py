@@ -7,6 +7,8 @@ from typing import Any
 from fastmks._validate import check_count, check_number, check_seed
 from fastmks.errors import InvalidArgument
 
+_UNLIMITED = 2**62  # evaluations
+
 __all__ = ["EXACT", "Approximation", "make_approximation", "sample_size"]
 
 
@@ -156,4 +158,4 @@ def _check_budget(budget: Any, k: int) -> int:
             f"budget must be at least k={k} evaluations per query, one for each answer; "
             f"got budget={count}."
         )
-    return count
+    return min(count, _UNLIMITED)

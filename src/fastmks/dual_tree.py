@@ -54,7 +54,7 @@ class DualTree:
                 self.space.places(search.among),
                 search.skip_self,
                 k,
-                plan(self.tree, self.traversal),
+                plan(self.tree, self.traversal, wanted),
                 wanted.epsilon,
                 wanted.relative,
                 search.threads,

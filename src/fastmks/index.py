@@ -160,15 +160,17 @@ class Index:
         budget : int, optional
             Kernel evaluations per query, at least k: the best answer they allow. Needs a tree.
         seconds : float, optional
-            Time for the whole search: the best answers it allows. Needs a tree.
+            Time for the whole search: the best answers it allows. Needs a tree; building one that
+            is not there yet does not count.
         seed : int, default 0
-            Of the random draws of `rank`.
+            Of the random draws of `rank`: pass another for each call whose failures are to be
+            independent.
         only : sequence of ids or boolean mask, optional
             Search among these objects only.
         algorithm : str, optional
             For this search, instead of the index's own.
         traversal : Traversal, optional
-            How to walk a tree: for experiments, answers stay the same.
+            How to walk a tree: for experiments. Exact answers stay the same.
         threads : int, optional
             For this search, instead of the index's own.
         progress : bool, default False

@@ -47,7 +47,7 @@ class Traversal:
                 f"order must be one of {', '.join(map(repr, _ORDERS))}; got {self.order!r}."
             )
         if self.block is not None:
-            object.__setattr__(self, "block", check_count("block", self.block))
+            object.__setattr__(self, "block", check_count("block", self.block, most=2**32))
         bounds = self.bounds
         if isinstance(bounds, str) or not set(bounds) <= set(BOUNDS):
             raise InvalidArgument(

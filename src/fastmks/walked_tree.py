@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fastmks import _core
-from fastmks.approximation import sample_size
+from fastmks.approximation import EXACT, Approximation, sample_size
 from fastmks.engine import AboveFound, Cost, Search, TopKFound, plain_int64
 from fastmks.spaces import Space
 from fastmks.traversal import Traversal
@@ -21,6 +21,7 @@ _BLOCK_SECONDS = 300e-9
 _LARGEST_BLOCK = 32
 _SHELL_SECONDS = 25e-9  # of the bound with two square roots
 _COSTLY_CALL = 10e-6
+_COSTLY_VALUE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class WalkedTree:
                 self.space.places(search.among),
                 search.skip_self,
                 k,
-                plan(self.tree, self.traversal),
+                plan(self.tree, self.traversal, wanted),
                 wanted.epsilon,
                 wanted.relative,
                 wanted.budget,
@@ -85,16 +86,27 @@ class WalkedTree:
         )
 
 
-def plan(tree: Tree, traversal: Traversal) -> _core.Traversal:
-    """Return a traversal with what it leaves open chosen from measured cost."""
+def plan(tree: Tree, traversal: Traversal, approximation: Approximation = EXACT) -> _core.Traversal:
+    """Return a traversal with what it leaves open chosen from measured cost.
+
+    The cost of an exact search is all that depends on it. What an approximate one returns depends
+    on the order of its evaluations too, so measured times must not decide: a budget is spent one
+    evaluation at a time, and the other promises look at the order of magnitude only.
+    """
     order, block = traversal.order, traversal.block
+    cost = tree.cost.value
+    cheap = int(_SHELL_SECONDS / cost)
     if order == "auto":
         order = "level" if tree.cost.call > _COSTLY_CALL else "best-first"
-    if block is None:
-        block = max(1, min(round(_BLOCK_SECONDS / tree.cost.value), _LARGEST_BLOCK))
-        block = 2 ** int(math.log2(block))  # so that a noisy measurement seldom changes it
-    cheap = 0 if traversal.block == 1 else int(_SHELL_SECONDS / tree.cost.value)
-    return _core.Traversal(order, block, cheap, set(traversal.bounds))
+    if approximation.given():
+        order = "best-first" if traversal.order == "auto" else traversal.order
+        is_costly = approximation.budget is not None or cost > _COSTLY_VALUE
+        planned, cheap = (1, 0) if is_costly else (_LARGEST_BLOCK // 2, 1)
+    else:
+        planned = max(1, min(round(_BLOCK_SECONDS / cost), _LARGEST_BLOCK))
+        planned = 2 ** int(math.log2(planned))  # so that a noisy measurement seldom changes it
+    block = planned if block is None else block
+    return _core.Traversal(order, block, 0 if block == 1 else cheap, set(traversal.bounds))
 
 
 def named_cost(counts: dict[str, int], search: Search) -> Cost:
