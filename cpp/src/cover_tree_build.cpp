@@ -325,9 +325,9 @@ private:
     // values_[i] = K(point, objects_[i]) for i < n
     void evaluate(std::uint32_t point, std::size_t n) {
         if (n == 0) return;
-        const auto batch = space_.batch(point, point + 1);
+        space_.refill(batch_, point);
         const auto run = [&](std::size_t begin, std::size_t end) {
-            space_.values(*batch, Selection::list(objects_.data() + begin, end - begin),
+            space_.values(*batch_, Selection::list(objects_.data() + begin, end - begin),
                           values_.data() + begin);
         };
         if (n < 2 * chunk_size || threads_ == 1) {
@@ -399,6 +399,7 @@ private:
     std::vector<Candidate> candidates_;
     // Scratch of one block: what is evaluated, its self values, its distances from the parent's
     // point, the values, and what follows from them.
+    std::unique_ptr<QueryBatch> batch_;
     std::vector<std::int64_t> objects_;
     std::vector<double> selves_;
     std::vector<double> from_parent_;

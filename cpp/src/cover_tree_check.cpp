@@ -150,6 +150,7 @@ private:
         std::vector<double> values(places.size());
         for (const std::int64_t a : places) {
             const auto p = static_cast<std::size_t>(a);
+            watch_(at);
             space_.values(*space_.batch(p, p + 1), Selection::list(places.data(), places.size()),
                           values.data());
             for (std::size_t i = 0; i < places.size(); ++i) {

@@ -71,6 +71,14 @@ std::unique_ptr<VectorQueries> DenseStore<T>::queries(std::size_t begin, std::si
     return packed;
 }
 
+template <class T>
+bool DenseStore<T>::refill(VectorQueries& queries, std::size_t i) const {
+    double* const out = static_cast<PackedQueries&>(queries).row(0);
+    const T* const from = row(i);
+    for (std::size_t c = 0; c < n_columns_; ++c) out[c] = static_cast<double>(from[c]);
+    return true;
+}
+
 // Calls run(block, first) for the selected rows, a stackful at a time.
 template <class T>
 template <class Run>

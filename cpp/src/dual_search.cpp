@@ -152,7 +152,9 @@ private:
         for (const Hit& hit : known.hits()) {
             const double norm = norms_[static_cast<std::size_t>(hit.position)];
             const double rounding = share_ * (point_norm_ + radius) * norm;
-            least = std::min(least, hit.value - radius * norm - rounding - lost_);
+            const double reached = hit.value - radius * norm - rounding - lost_;
+            if (std::isnan(reached)) return;
+            least = std::min(least, reached);
         }
         group.floor = std::max(group.floor, least);
     }

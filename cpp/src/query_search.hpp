@@ -142,7 +142,7 @@ private:
         const double self_value = queries_.self_value(query);
         if (self_value < 0.0) throw NotMercerFault(query, itself, self_value, 0.0);
         bounds_ = QueryBounds(geometry_, self_value);
-        batch_ = queries_.batch(query, query + 1);
+        queries_.refill(batch_, query);
         frontier_.clear();
         pending_.clear();
         singles_.clear();

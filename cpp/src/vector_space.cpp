@@ -75,6 +75,15 @@ std::unique_ptr<QueryBatch> VectorSpace::batch(std::size_t begin, std::size_t en
     return std::make_unique<VectorBatch>(*this, store_->queries(begin, end), begin, end);
 }
 
+void VectorSpace::refill(std::unique_ptr<QueryBatch>& batch, std::size_t position) const {
+    auto* const held = dynamic_cast<VectorBatch*>(batch.get());
+    if (held && &held->space == this && held->size == 1 && store_->refill(*held->rows, position)) {
+        held->begin = position;
+    } else {
+        batch = this->batch(position, position + 1);
+    }
+}
+
 void VectorSpace::evaluate(const QueryBatch& queries, Selection objects, double* out,
                            std::size_t stride) const {
     const auto& taken = static_cast<const VectorBatch&>(queries);

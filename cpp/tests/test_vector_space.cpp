@@ -226,3 +226,28 @@ TEST(overflow_in_a_form_is_a_fault_and_underflow_is_not) {
     const auto power = make_space(vectors, {VectorForm::polynomial, 401, 1.0, 0.0, 1.0});
     CHECK(fault_of(power, *power.batch(1, 2), Selection::range(0, 1)).value == -infinity);
 }
+
+TEST(a_refilled_batch_is_as_good_as_a_new_one) {
+    const Vectors vectors = draw_doubles(9, 13, 5);
+    for (const StoreKind kind : {StoreKind::dense_f64, StoreKind::dense_f32, StoreKind::sparse_f64,
+                                 StoreKind::sparse_f32}) {
+        for (const VectorForm form :
+             {VectorForm::linear, VectorForm::cosine, VectorForm::gaussian}) {
+            VectorKernel kernel;
+            kernel.form = form;
+            const auto space = make_space(vectors, kernel, kind);
+            const auto other = make_space(draw_doubles(4, 13, 6), kernel, kind);
+            std::unique_ptr<QueryBatch> batch;
+            for (const std::size_t position : {3, 0, 8, 8, 1}) {
+                std::vector<double> got(9), want(9);
+                space.refill(batch, position);
+                space.values(*batch, Selection::range(0, 9), got.data());
+                space.values(*space.batch(position, position + 1), Selection::range(0, 9),
+                             want.data());
+                CHECK(same_bits(got, want));
+                CHECK(batch->begin == position && batch->size == 1);
+                if (position == 0) batch = other.batch(0, 3);  // of another space and size
+            }
+        }
+    }
+}

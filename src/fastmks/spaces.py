@@ -172,7 +172,8 @@ def faults_named(kernel: Kernel, name_query: Namer, name_object: Namer) -> Itera
         if math.isfinite(value):
             raise KernelValueError(
                 f"{kernel!r} gives {name_query(query)} and itself the value {value}: too large for "
-                "the distances of a tree. Rescale the vectors, or pass algorithm='scan'."
+                "the distances of a tree. Rescale the vectors; a search with algorithm='scan' "
+                "needs no distances."
             ) from None
         raise KernelValueError(
             f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}; "

@@ -79,9 +79,12 @@ class Tree:
         The objects below node i are ``begin[i] ... end[i] - 1`` in the tree's order, its point is
         the first of them, and its leaves are the last, from ``leaves[i]`` on. Its child nodes are
         ``first_child[i]`` and the following, ``n_children[i]`` of them. Distances, radii and
-        greatest norms err above, least norms below.
+        greatest norms err above, least norms below. Read-only.
         """
-        return cast(_NodeTable, self.core.nodes())
+        table = cast(_NodeTable, self.core.nodes())
+        for column in table.values():
+            column.flags.writeable = False
+        return table
 
     @cached_property
     def cost(self) -> EvaluationCost:

@@ -76,6 +76,12 @@ public:
     [[nodiscard]] virtual std::unique_ptr<QueryBatch> batch(std::size_t begin,
                                                             std::size_t end) const = 0;
 
+    /// The object at a position as the only query, in place of what a batch of this space held
+    /// before: cheaper than a new batch for every object.
+    virtual void refill(std::unique_ptr<QueryBatch>& batch, std::size_t position) const {
+        batch = this->batch(position, position + 1);
+    }
+
     /// out[i * objects.size + j] = K(query i, selected object j), for a batch of a space with the
     /// same kernel. Throws ValueFault when a value is not finite.
     void values(const QueryBatch& queries, Selection objects, double* out) const;

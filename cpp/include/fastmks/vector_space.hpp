@@ -48,6 +48,7 @@ public:
     bool is_zero(std::size_t position) const override;
     bool accepts(const Space& queries) const noexcept override;
     std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override;
+    void refill(std::unique_ptr<QueryBatch>& batch, std::size_t position) const override;
     void evaluate(const QueryBatch& queries, Selection objects, double* out,
                   std::size_t stride) const override;
     Isa isa() const noexcept override { return isa_; }

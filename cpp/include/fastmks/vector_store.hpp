@@ -46,6 +46,9 @@ public:
     [[nodiscard]] virtual std::unique_ptr<VectorQueries> queries(std::size_t begin,
                                                                  std::size_t end) const = 0;
 
+    /// Puts another row into queries of one row; false where that is no cheaper than new ones.
+    virtual bool refill(VectorQueries&, std::size_t) const { return false; }
+
     /// out[i * stride + j] = <query i, row of selected object j>.
     virtual void products(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
                           double* out, std::size_t stride) const = 0;
@@ -71,6 +74,7 @@ public:
     bool is_sparse() const noexcept override { return false; }
     std::size_t longest_sum() const noexcept override;
     std::unique_ptr<VectorQueries> queries(std::size_t begin, std::size_t end) const override;
+    bool refill(VectorQueries& queries, std::size_t row) const override;
     void products(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
                   double* out, std::size_t stride) const override;
     void squared_distances(const VectorQueries& queries, Selection objects, DifferenceScale scale,
