@@ -140,13 +140,10 @@ private:
         }
         evaluate(0, n - 1);
         measure(0, n - 1);
-        for (std::uint32_t i = 1; i < n; ++i) {
-            candidates_.push_back({distance(0, i - 1), self_[i], i});
-        }
+        keep_within(n - 1, -1.0, HUGE_VAL);
         draft_.nodes.push_back({0});
         take(0);
-        open({0, {0, candidates_.size()}, {candidates_.size(), 0}},
-             std::numeric_limits<std::int32_t>::max());
+        open({0, {0, top_}, {top_, 0}}, std::numeric_limits<std::int32_t>::max());
     }
 
     // Begins the work on a node whose level is at most `highest`, with its self-child when it has
@@ -194,28 +191,36 @@ private:
         const std::size_t n = gather(frame, chosen.distance, far_reach);
         evaluate(chosen.object, n);
         measure(chosen.object, n);
-        const std::size_t begin = candidates_.size();
-        const double* const squares = squares_.data();
-        const double largest_square = far_reach * far_reach;
-        std::size_t n_near = 0;
-        const double* const from_parent = from_parent_.data();
-        for (std::size_t i = 0; i < n; ++i) {
-            const double around = chosen.distance + from_parent[i];
-            if (squares[i] > around * around) check_triangle(frame, chosen, i);
-            if (squares[i] > largest_square) continue;
-            const double away = distance(chosen.object, i);
-            candidates_.push_back({away, selves_[i], static_cast<std::uint32_t>(objects_[i])});
-            if (away <= reach) std::swap(candidates_[begin + n_near++], candidates_.back());
-        }
+        const std::size_t begin = top_;
+        const std::size_t n_near = keep_within(n, -1.0, reach);
+        keep_within(n, reach, far_reach);
+        check_triangles(frame, chosen, n);
         if (n_near == 0) {
-            candidates_.resize(begin);
+            top_ = begin;
             add_leaf(frame, chosen);
             return;
         }
         frame.child = add_child(frame, chosen.object);
         draft_.nodes[frame.child].parent_distance = absorb(frame, chosen);
-        open({frame.child, {begin, n_near}, {begin + n_near, candidates_.size() - begin - n_near}},
-             level - 1);
+        open({frame.child, {begin, n_near}, {begin + n_near, top_ - begin - n_near}}, level - 1);
+    }
+
+    // Puts those of the first n measured objects whose distance is in (above, most] on top of the
+    // stack of candidates, without branches; returns how many.
+    std::size_t keep_within(std::size_t n, double above, double most) {
+        if (candidates_.size() < top_ + n) candidates_.resize(2 * (top_ + n));
+        Candidate* const first = candidates_.data() + top_;
+        Candidate* out = first;
+        const std::int64_t* const objects = objects_.data();
+        const double* const selves = selves_.data();
+        const double* const distances = distances_.data();
+        for (std::size_t i = 0; i < n; ++i) {
+            *out = {distances[i], selves[i], static_cast<std::uint32_t>(objects[i])};
+            out += static_cast<int>(distances[i] > above) & static_cast<int>(distances[i] <= most);
+        }
+        const auto n_kept = static_cast<std::size_t>(out - first);
+        top_ += n_kept;
+        return n_kept;
     }
 
     // Copies the candidates of a frame that may lie within `reach` of one at this distance from its
@@ -258,7 +263,7 @@ private:
             }
             return;
         }
-        candidates_.resize(finished_.near.begin);
+        top_ = finished_.near.begin;
         double furthest = child.parent_distance;
         const auto keep_rest = [&](Segment& segment) {
             Candidate* const first = candidates_.data() + segment.begin;
@@ -319,7 +324,7 @@ private:
         selves_.resize(n);
         from_parent_.resize(n);
         values_.resize(n);
-        squares_.resize(n);
+        distances_.resize(n);
     }
 
     // values_[i] = K(point, objects_[i]) for i < n
@@ -344,12 +349,14 @@ private:
         n_unwatched_ += n;
     }
 
-    // squares_[i] = |point - objects_[i]|^2 as computed, for i < n
+    // distances_[i] = |point - objects_[i]| as computed, 0 where it cannot be told from 0, for i <
+    // n
     void measure(std::uint32_t point, std::size_t n) {
         const double self = self_[point];
-        const double share = geometry_.largest_square_share();
-        if (loops_.hilbert_squares(values_.data(), selves_.data(), n, self, share, Geometry::tiny,
-                                   squares_.data())) {
+        const HilbertRounding rounding{geometry_.largest_square_share(), Geometry::tiny,
+                                       geometry_.slack_share(), geometry_.slack_lost()};
+        if (loops_.hilbert_distances(values_.data(), selves_.data(), n, self, rounding,
+                                     distances_.data())) {
             return;
         }
         for (std::size_t i = 0; i < n; ++i) {
@@ -362,22 +369,24 @@ private:
         }
     }
 
-    // From a point to objects_[i], of squares_[i]; 0 where it cannot be told from 0.
-    [[nodiscard]] double distance(std::uint32_t point, std::size_t i) const {
-        const double slack = geometry_.square_slack(self_[point], selves_[i]);
-        return squares_[i] > slack ? std::sqrt(squares_[i]) : 0.0;
-    }
-
-    // d(chosen, x) exceeds d(p, chosen) + d(p, x): by more than rounding can explain?
-    void check_triangle(const Frame& frame, const Candidate& chosen, std::size_t i) const {
+    // No d(chosen, x) may exceed d(p, chosen) + d(p, x) by more than rounding can explain.
+    void check_triangles(const Frame& frame, const Candidate& chosen, std::size_t n) const {
+        const double* const distances = distances_.data();
+        const double* const from_parent = from_parent_.data();
+        int n_outside = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            n_outside += distances[i] > chosen.distance + from_parent[i] ? 1 : 0;
+        }
         const std::uint32_t point = draft_.nodes[frame.node].point;
-        const double away = std::sqrt(squares_[i]);
-        const double slack = geometry_.square_slack(self_[point], selves_[i]) +
-                             geometry_.square_slack(self_[point], chosen.self_value) +
-                             geometry_.square_slack(chosen.self_value, selves_[i]);
-        if (away > (chosen.distance + from_parent_[i] + 4.0 * std::sqrt(slack)) * Geometry::up) {
-            throw TriangleFault(point, chosen.object, static_cast<std::size_t>(objects_[i]),
-                                chosen.distance, away, from_parent_[i]);
+        for (std::size_t i = 0; n_outside > 0 && i < n; ++i) {
+            const double slack = geometry_.square_slack(self_[point], selves_[i]) +
+                                 geometry_.square_slack(self_[point], chosen.self_value) +
+                                 geometry_.square_slack(chosen.self_value, selves_[i]);
+            const double around = chosen.distance + from_parent[i] + 4.0 * std::sqrt(slack);
+            if (distances[i] > around * Geometry::up) {
+                throw TriangleFault(point, chosen.object, static_cast<std::size_t>(objects_[i]),
+                                    chosen.distance, distances[i], from_parent[i]);
+            }
         }
     }
 
@@ -396,7 +405,8 @@ private:
     Draft draft_;
     std::vector<Frame> frames_;
     Frame finished_{none, {0, 0}, {0, 0}};  // the frame last closed
-    std::vector<Candidate> candidates_;
+    std::vector<Candidate> candidates_;     // a stack, of which the first top_ are in use
+    std::size_t top_ = 0;
     // Scratch of one block: what is evaluated, its self values, its distances from the parent's
     // point, the values, and what follows from them.
     std::unique_ptr<QueryBatch> batch_;
@@ -404,7 +414,7 @@ private:
     std::vector<double> selves_;
     std::vector<double> from_parent_;
     std::vector<double> values_;
-    std::vector<double> squares_;
+    std::vector<double> distances_;
 };
 
 }  // namespace

@@ -354,13 +354,17 @@ void normalize(double* values, std::size_t n, QueryNorm query, const double* man
     }
 }
 
-bool hilbert_squares(const double* values, const double* selves, std::size_t n, double self,
-                     double share, double spare, double* squares) {
+bool hilbert_distances(const double* values, const double* selves, std::size_t n, double self,
+                       HilbertRounding rounding, double* distances) {
     std::uint64_t bad = 0;
     for (std::size_t i = 0; i < n; ++i) {
-        squares[i] = self + selves[i] - 2.0 * values[i];
-        bad |= values[i] * values[i] > self * selves[i] * share + spare;
+        const double square = self + selves[i] - 2.0 * values[i];
+        const double slack = rounding.slack_share * (self + selves[i]) + rounding.slack_lost;
+        distances[i] = square > slack ? square : 0.0;
+        bad |= values[i] * values[i] >
+               self * selves[i] * rounding.square_share + rounding.square_spare;
     }
+    square_root(distances, n);
     return bad == 0;
 }
 
@@ -392,7 +396,7 @@ const VectorLoops loops{products<double>,
                         hyperbolic_tangent,
                         square_root,
                         normalize,
-                        hilbert_squares,
+                        hilbert_distances,
                         all_finite,
                         count_above};
 

@@ -64,13 +64,15 @@ public:
     /// How far |x - y|^2 as computed may lie from the true one. The three values are off by
     /// relative * (K(x,x) + K(y,y) + 2 |x||y|) + 4 * absolute, the sum by 3 roundings.
     [[nodiscard]] double square_slack(double self_x, double self_y) const noexcept {
-        return slack_share() * (self_x + self_y) + 8.0 * absolute_;
+        return slack_share() * (self_x + self_y) + slack_lost();
     }
     /// The share of K(x,x) + K(y,y) in square_slack: 2 * relative for the values, the rest for
     /// their sum and for self values that are themselves rounded.
     [[nodiscard]] double slack_share() const noexcept {
         return 2.0 * relative_ * (1.0 + 4.0 * relative_) + 32.0 * unit;
     }
+
+    [[nodiscard]] double slack_lost() const noexcept { return 8.0 * absolute_; }
 
     /// At least |x - y|^2, where `distance` is its computed root, or 0 for a square that could not
     /// be told from 0, which may then have been as great as its slack.

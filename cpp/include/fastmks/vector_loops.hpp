@@ -64,6 +64,14 @@ struct QueryNorm {
     double scale;
 };
 
+/// The rounding of distances from kernel values; see geometry.hpp.
+struct HilbertRounding {
+    double square_share;  ///< K(x, y)^2 is at most this share of K(x, x) K(y, y)
+    double square_spare;  ///< and this, for underflow
+    double slack_share;   ///< a squared distance is off by this share of K(x, x) + K(y, y)
+    double slack_lost;    ///< and this
+};
+
 /// The loops that touch every column of every pair, built once per instruction set. `out` is always
 /// row-major with `stride` doubles from one query to the next.
 struct VectorLoops {
@@ -85,11 +93,11 @@ struct VectorLoops {
     void (*normalize)(double* values, std::size_t n, QueryNorm query, const double* mantissas,
                       const double* scales, double limit);
 
-    /// squares[i] = self + selves[i] - 2 values[i], the squared distance of two objects from K(x,
-    /// y), K(x, x) and K(y, y). True when values[i]^2 <= self * selves[i] * share + spare
-    /// everywhere.
-    bool (*hilbert_squares)(const double* values, const double* selves, std::size_t n, double self,
-                            double share, double spare, double* squares);
+    /// distances[i] = sqrt(self + selves[i] - 2 values[i]), the distance of two objects from K(x,
+    /// y), K(x, x) and K(y, y); 0 where the square is within its slack of 0. True when values[i]^2
+    /// is within what the self values allow everywhere.
+    bool (*hilbert_distances)(const double* values, const double* selves, std::size_t n,
+                              double self, HilbertRounding rounding, double* distances);
 
     /// True when no value is NaN or infinite.
     bool (*all_finite)(const double* values, std::size_t n);
