@@ -62,8 +62,8 @@ class Check:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report:
-    """Everything one program measured, and where."""
+class Circumstances:
+    """Where and when a program measured, with what."""
 
     name: str
     date: str
@@ -71,20 +71,20 @@ class Report:
     machine: dict[str, Any]
     versions: dict[str, str]
     notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report(Circumstances):
+    """Everything one program of races measured."""
+
     races: tuple[Race, ...]
     checks: tuple[Check, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ledger:
+class Ledger(Circumstances):
     """What a program that is no race measured: one row for each case, all with the same fields."""
 
-    name: str
-    date: str
-    commit: str
-    machine: dict[str, Any]
-    versions: dict[str, str]
-    notes: tuple[str, ...]
     rows: tuple[Any, ...]  # dataclasses
     checks: tuple[Check, ...]
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from comparing import assert_identical
-from fastmks import FastmksError, Index, InvalidArgument, KernelValueError, Traversal
+from fastmks import Index, InvalidArgument, KernelValueError, Traversal
 from fastmks import kernels as K
 from fastmks.traversal import BOUNDS
 from strategies import MERCER, search_problems
@@ -265,7 +265,7 @@ class TestViews:
 
     def test_graph_without_networkx(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "networkx", None)
-        with pytest.raises(FastmksError, match=r"pip install fastmks\[graph\]"):
+        with pytest.raises(ImportError, match=r"pip install fastmks\[graph\]"):
             Index([[1.0]], algorithm="tree").tree.to_networkx()
 
 

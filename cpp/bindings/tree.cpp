@@ -132,17 +132,42 @@ std::unique_ptr<Owned> tree_problem(const CoverTree& tree, const Space& objects,
     return owned;
 }
 
-std::tuple<Result<double>, Result<std::int64_t>, Result<double>, Counts> top_k(
-    const CoverTree& tree, const Space& objects, const Space& queries,
-    const std::optional<Positions>& among, bool skip_self, std::size_t k,
-    const Traversal& traversal, double epsilon, double relative, std::optional<std::size_t> budget,
-    std::optional<double> seconds, std::size_t sample_size, std::uint64_t seed, std::size_t threads,
-    const nb::object& progress) {
-    const auto owned = tree_problem(tree, objects, queries, among, skip_self, traversal);
+using TopKArrays = std::tuple<Result<double>, Result<std::int64_t>, Result<double>, Counts>;
+
+// Runs search(answers, watch) without the GIL and hands its answers to Python.
+template <class Search>
+TopKArrays answered(std::size_t n, std::size_t k, const nb::object& progress, Search search) {
+    auto values = std::make_unique<double[]>(n * k);
+    auto positions = std::make_unique<std::int64_t[]>(n * k);
+    auto gaps = std::make_unique<double[]>(n);
+    const Watch watch = python_watch(progress);
+    TreeCounts counts;
+    {
+        const WithoutGil without_gil;
+        counts = search(TopKAnswers{values.get(), positions.get(), gaps.get()}, watch);
+    }
+    return {to_array(std::move(values), {n, k}), to_array(std::move(positions), {n, k}),
+            to_array(std::move(gaps), {n}), named(counts)};
+}
+
+// How many objects are searched; throws where they are fewer than k.
+std::size_t check_k(const CoverTree& tree, const std::optional<Positions>& among, bool skip_self,
+                    std::size_t k) {
     const std::size_t n_among = among ? among->size() : tree.size();
     if (k == 0 || k + (skip_self ? 1 : 0) > n_among) {
         throw std::invalid_argument("k must be between 1 and the objects searched");
     }
+    return n_among;
+}
+
+TopKArrays top_k(const CoverTree& tree, const Space& objects, const Space& queries,
+                 const std::optional<Positions>& among, bool skip_self, std::size_t k,
+                 const Traversal& traversal, double epsilon, double relative,
+                 std::optional<std::size_t> budget, std::optional<double> seconds,
+                 std::size_t sample_size, std::uint64_t seed, std::size_t threads,
+                 const nb::object& progress) {
+    const auto owned = tree_problem(tree, objects, queries, among, skip_self, traversal);
+    const std::size_t n_among = check_k(tree, among, skip_self, k);
     StopRule stop{epsilon, relative, budget.value_or(SIZE_MAX), std::nullopt};
     constexpr double forever = 1e9;  // seconds; a clock cannot count many more
     if (seconds && *seconds < forever) stop.time = std::chrono::duration<double>(*seconds);
@@ -152,48 +177,24 @@ std::tuple<Result<double>, Result<std::int64_t>, Result<double>, Counts> top_k(
     if (sample_size > n_among || (sample_size > 0 && (sample_size < k || skip_self))) {
         throw std::invalid_argument("a sample must hold k objects and goes without skip_self");
     }
-    const std::size_t n = queries.size();
-    auto values = std::make_unique<double[]>(n * k);
-    auto positions = std::make_unique<std::int64_t[]>(n * k);
-    auto gaps = std::make_unique<double[]>(n);
-    const Watch watch = python_watch(progress);
-    TreeCounts counts;
-    {
-        const WithoutGil without_gil;
-        counts = tree_top_k(owned->problem, k, stop, {sample_size, seed}, threads, watch,
-                            {values.get(), positions.get(), gaps.get()});
-    }
-    return {to_array(std::move(values), {n, k}), to_array(std::move(positions), {n, k}),
-            to_array(std::move(gaps), {n}), named(counts)};
+    return answered(queries.size(), k, progress, [&](TopKAnswers answers, const Watch& watch) {
+        return tree_top_k(owned->problem, k, stop, {sample_size, seed}, threads, watch, answers);
+    });
 }
 
-std::tuple<Result<double>, Result<std::int64_t>, Result<double>, Counts> dual_top_k(
-    const CoverTree& tree, const CoverTree& query_tree, const Space& objects, const Space& queries,
-    const std::optional<Positions>& among, bool skip_self, std::size_t k,
-    const Traversal& traversal, double epsilon, double relative, std::size_t threads,
-    const nb::object& progress) {
+TopKArrays dual_top_k(const CoverTree& tree, const CoverTree& query_tree, const Space& objects,
+                      const Space& queries, const std::optional<Positions>& among, bool skip_self,
+                      std::size_t k, const Traversal& traversal, double epsilon, double relative,
+                      std::size_t threads, const nb::object& progress) {
     const auto owned = tree_problem(tree, objects, queries, among, skip_self, traversal);
-    const std::size_t n_among = among ? among->size() : tree.size();
-    if (k == 0 || k + (skip_self ? 1 : 0) > n_among) {
-        throw std::invalid_argument("k must be between 1 and the objects searched");
-    }
+    check_k(tree, among, skip_self, k);
     if (queries.size() != query_tree.size()) {
         throw std::invalid_argument("the query tree must have been built for these queries");
     }
     const StopRule stop{epsilon, relative, SIZE_MAX, std::nullopt};
-    const std::size_t n = queries.size();
-    auto values = std::make_unique<double[]>(n * k);
-    auto positions = std::make_unique<std::int64_t[]>(n * k);
-    auto gaps = std::make_unique<double[]>(n);
-    const Watch watch = python_watch(progress);
-    TreeCounts counts;
-    {
-        const WithoutGil without_gil;
-        counts = dual_tree_top_k(owned->problem, query_tree, k, stop, threads, watch,
-                                 {values.get(), positions.get(), gaps.get()});
-    }
-    return {to_array(std::move(values), {n, k}), to_array(std::move(positions), {n, k}),
-            to_array(std::move(gaps), {n}), named(counts)};
+    return answered(queries.size(), k, progress, [&](TopKAnswers answers, const Watch& watch) {
+        return dual_tree_top_k(owned->problem, query_tree, k, stop, threads, watch, answers);
+    });
 }
 
 std::tuple<HitArrays, Counts> above(const CoverTree& tree, const Space& objects,

@@ -44,8 +44,6 @@ public:
           answers_(answers),
           advance_(std::move(advance)),
           geometry_(problem.objects.rounding(), problem.queries.rounding()),
-          share_(8.0 * geometry_.relative() + 64.0 * Geometry::unit),
-          lost_(4.0 * geometry_.absolute()),
           single_(problem, stop, [this] { advance_(0); }) {}
 
     // The group of all queries.
@@ -120,24 +118,18 @@ private:
         return candidate.node == no_node ? 0.0 : tree_.nodes[candidate.node].radius;
     }
 
-    // At least K^(q, x) for every q within `query_radius` of a query point whose value with the
-    // candidate's point is `value`, and every x below the candidate:
-    //     K(p_q, p_r) + r_q |p_r| + r_r |p_q| + r_q r_r.
-    [[nodiscard]] double pair_bound(const Candidate& candidate, double query_radius) const {
+    // For every query within `query_radius` of the point.
+    [[nodiscard]] double bound_of(const Candidate& candidate, double query_radius) const {
         const double norm = tree_.norms[candidate.place];
-        const double radius = radius_of(candidate);
         const double greatest =
             candidate.node == no_node ? norm : tree_.nodes[candidate.node].greatest_norm;
-        const double queries = point_norm_ + query_radius;
-        const double rounding = share_ * queries * (norm + radius + greatest);
-        const double ball = candidate.value + query_radius * norm + radius * queries;
-        const double bound = std::min(ball, queries * greatest) + rounding + lost_;
-        return std::isnan(bound) ? HUGE_VAL : bound;
+        return pair_bound(geometry_, point_norm_, query_radius,
+                          {norm, radius_of(candidate), 0.0, greatest}, candidate.value);
     }
 
     bool may_hold(const Candidate& candidate, double query_radius) {
         ++counts_.bounds;
-        const double bound = pair_bound(candidate, query_radius);
+        const double bound = bound_of(candidate, query_radius);
         if (!(bound <= limit_)) return true;
         ++counts_.pruned_after[static_cast<std::size_t>(BoundKind::ball)];
         return false;
@@ -151,8 +143,8 @@ private:
         double least = HUGE_VAL;
         for (const Hit& hit : known.hits()) {
             const double norm = norms_[static_cast<std::size_t>(hit.position)];
-            const double rounding = share_ * (point_norm_ + radius) * norm;
-            const double reached = hit.value - radius * norm - rounding - lost_;
+            const double rounding = geometry_.bound_share() * (point_norm_ + radius) * norm;
+            const double reached = hit.value - radius * norm - rounding - geometry_.bound_lost();
             if (std::isnan(reached)) return;
             least = std::min(least, reached);
         }
@@ -247,7 +239,7 @@ private:
         entries_.clear();
         for (const Candidate& candidate : group.candidates) {
             entries_.push_back(
-                {pair_bound(candidate, distance), not_evaluated, candidate.node, candidate.place});
+                {bound_of(candidate, distance), not_evaluated, candidate.node, candidate.place});
         }
         TopK best(k_);
         const double missed = single_.resume(place, places_of(place), entries_, group.floor, best);
@@ -260,7 +252,7 @@ private:
         for (const Candidate& candidate : group.candidates) {
             if (candidate.node == no_node) continue;
             entries_.push_back(
-                {pair_bound(candidate, 0.0), candidate.value, candidate.node, candidate.place});
+                {bound_of(candidate, 0.0), candidate.value, candidate.node, candidate.place});
         }
         const std::uint32_t place = query_tree_.nodes[group.node].begin;
         const double missed =
@@ -284,8 +276,6 @@ private:
     std::function<void(std::size_t)> advance_;  // with the number of queries answered
     TreeCounts counts_;
     Geometry geometry_;
-    double share_;
-    double lost_;
     QuerySearch<TopK> single_;
     // The point of the group in hand.
     std::size_t point_ = 0;

@@ -1,9 +1,11 @@
 """Check arguments, once, before anything is computed. Every message says what would do."""
 
+import importlib
 import math
 import operator
 import os
 from numbers import Real
+from types import ModuleType
 from typing import Any
 
 from fastmks.errors import InvalidArgument
@@ -15,6 +17,7 @@ __all__ = [
     "check_seed",
     "check_threads",
     "default_threads",
+    "import_extra",
 ]
 
 _MOST_THREADS = 1024
@@ -54,6 +57,14 @@ def check_k(k: Any, n_objects: int, what: str = "indexed objects") -> int:
     if count > n_objects:
         raise InvalidArgument(f"k must be between 1 and the {n_objects} {what}; got k={count}.")
     return count
+
+
+def import_extra(module: str, *, extra: str, needed_by: str) -> ModuleType:
+    """Return a module that is an optional extra; say how to get it where it is missing."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ImportError(f"{needed_by} needs {module}: pip install fastmks[{extra}]") from error
 
 
 def check_seed(seed: Any) -> int:

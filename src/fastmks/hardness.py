@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from fastmks._validate import check_count, check_seed, check_threads
+from fastmks._validate import check_count, check_seed, check_threads, import_extra
 from fastmks.errors import InvalidArgument, NotMercerError
 from fastmks.estimates import Sample, expansions, most_balls
 from fastmks.index import Index
@@ -114,7 +114,7 @@ class Hardness:
         'constant seen'
         """
         if ax is None:
-            _need_matplotlib()
+            import_extra("matplotlib", extra="plot", needed_by="drawing")
             from matplotlib import pyplot
 
             ax = pyplot.gca()
@@ -134,7 +134,7 @@ class Hardness:
         >>> len(fastmks.hardness([[1.0], [2.0], [4.0]]).figure().axes)
         2
         """
-        _need_matplotlib()
+        import_extra("matplotlib", extra="plot", needed_by="drawing")
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(10.0, 4.0), layout="constrained")
@@ -382,10 +382,3 @@ def _quantiles(seen: _Floats, levels: Sequence[float]) -> _Floats:
     if len(seen) == 0:
         return np.full(len(levels), math.nan)
     return np.asarray(np.quantile(seen, levels, method="inverted_cdf"), dtype=np.float64)
-
-
-def _need_matplotlib() -> None:
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError("drawing needs matplotlib: pip install fastmks[plot]") from error

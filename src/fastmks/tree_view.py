@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from fastmks._validate import check_count
-from fastmks.errors import FastmksError
+from fastmks._validate import check_count, import_extra
 
 if TYPE_CHECKING:
     from fastmks.tree import Tree
@@ -26,10 +25,7 @@ def tree_text(tree: "Tree", most: int) -> str:
 
 def tree_graph(tree: "Tree") -> Any:
     """Return the tree as a networkx.DiGraph."""
-    try:
-        import networkx
-    except ImportError:
-        raise FastmksError("to_networkx needs networkx: pip install fastmks[graph].") from None
+    networkx = import_extra("networkx", extra="graph", needed_by="to_networkx")
     graph = networkx.DiGraph()
     for node in range(tree.n_nodes):
         figures = {name: column[node].item() for name, column in tree.nodes.items()}

@@ -15,8 +15,9 @@ from fastmks.tree import Tree
 
 __all__ = ["WalkedTree", "named_cost", "plan"]
 
-# Found by benchmarks/growth/blocks.py: a visit to a node costs about as much as this many seconds
-# of evaluation, and beyond some size a block's other costs show.
+# Measured on the problems of benchmarks/peers/tree.py (Zen 4): blocks of 16 and 32 objects were the
+# fastest for evaluations of 3 to 20 ns, so a visit to a node costs about as much as _BLOCK_SECONDS
+# of evaluation.
 _BLOCK_SECONDS = 300e-9
 _LARGEST_BLOCK = 32
 _SHELL_SECONDS = 25e-9  # of the bound with two square roots

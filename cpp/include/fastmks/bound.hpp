@@ -36,8 +36,8 @@ class QueryBounds {
 public:
     QueryBounds(const Geometry& geometry, double self_value)
         : norm_(geometry.norm_above(self_value)),
-          share_(8.0 * geometry.relative() + 64.0 * Geometry::unit),
-          lost_(4.0 * geometry.absolute()),
+          share_(geometry.bound_share()),
+          lost_(geometry.bound_lost()),
           has_direction_(self_value > Geometry::tiny &&
                          geometry.absolute() <= share_ * Geometry::tiny) {}
 
@@ -101,5 +101,20 @@ private:
     double lost_;
     bool has_direction_;
 };
+
+/// At least K^(q, x) for every query q within `query_radius` of a point p of norm `query_norm`, and
+/// every x of a region whose point has the value `value` with p:
+///     K(p, p_r) + r_q |p_r| + r_r |p| + r_q r_r,  and at most  |q| |x|.
+[[nodiscard]] inline double pair_bound(const Geometry& geometry, double query_norm,
+                                       double query_radius, const Region& region,
+                                       double value) noexcept {
+    const double queries = query_norm + query_radius;
+    const double ball = value + query_radius * region.point_norm + region.radius * queries;
+    const double rounding = geometry.bound_share() * queries *
+                            (region.point_norm + region.radius + region.greatest_norm);
+    const double bound =
+        std::min(ball, queries * region.greatest_norm) + rounding + geometry.bound_lost();
+    return std::isnan(bound) ? HUGE_VAL : bound;
+}
 
 }  // namespace fastmks

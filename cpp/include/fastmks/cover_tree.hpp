@@ -48,9 +48,6 @@ struct CoverTree {
         0;  ///< of K(x, y); K(x, x) is evaluated once per object besides
 
     [[nodiscard]] std::size_t size() const noexcept { return order.size(); }
-    [[nodiscard]] bool is_self_child(const Node& parent, const Node& child) const noexcept {
-        return child.begin == parent.begin;
-    }
 };
 
 /// Builds the tree of all objects. The same space and base always give the same tree, whatever the

@@ -98,6 +98,11 @@ public:
 
     /// Self values below this are too close to underflow for shares of them to mean anything.
     static constexpr double tiny = 0x1p-900;
+    /// What a bound made of a few values and norms must add for all their roundings, its own and
+    /// that of the value it bounds: this share of the norms involved, and this for underflow.
+    [[nodiscard]] double bound_share() const noexcept { return 8.0 * relative_ + 64.0 * unit; }
+    [[nodiscard]] double bound_lost() const noexcept { return 4.0 * absolute_; }
+
     static constexpr double unit = 0x1p-53;
     static constexpr double up = 1.0 + 4 * 0x1p-52;    ///< more than a few roundings take away
     static constexpr double down = 1.0 - 4 * 0x1p-52;  ///< less than a few roundings add
