@@ -116,5 +116,6 @@ def test_arrays_of_another_dtype_or_layout():
     for bad in (np.ones((2, 2), dtype=int), np.ones((2, 2, 2)), [[1.0]]):
         with pytest.raises(TypeError):
             _core.dense_store(bad)
-    with pytest.raises(TypeError):
-        _core.dense_store(np.asfortranarray(np.ones((3, 2))))
+    for bad in (np.asfortranarray(np.ones((3, 2))), np.ones((3, 4))[:, ::2], np.ones((3, 2))[::-1]):
+        with pytest.raises(ValueError, match="side by side"):
+            _core.dense_store(bad)

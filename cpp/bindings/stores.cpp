@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 
 #include "bindings.hpp"
 #include "fastmks/vector_store.hpp"
@@ -18,6 +19,10 @@ namespace {
 template <class T, int D>
 using Array = nb::ndarray<const T, nb::ndim<D>, nb::c_contig, nb::device::cpu>;
 
+// Rows may have room behind them.
+template <class T>
+using Rows = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+
 template <class T>
 std::int64_t first_not_finite(const Array<T, 1>& values) {
     const WithoutGil without_gil;
@@ -29,8 +34,15 @@ std::int64_t first_not_finite(const Array<T, 1>& values) {
 }
 
 template <class T>
-std::shared_ptr<VectorStore> dense_store(const Array<T, 2>& rows) {
-    return std::make_shared<DenseStore<T>>(rows.data(), rows.shape(0), rows.shape(1));
+std::shared_ptr<VectorStore> dense_store(const Rows<T>& rows) {
+    const auto n_columns = static_cast<std::int64_t>(rows.shape(1));
+    const std::int64_t stride = rows.shape(0) > 1 ? rows.stride(0) : n_columns;
+    const bool is_side_by_side = n_columns <= 1 || rows.stride(1) == 1;
+    if (rows.shape(0) > 0 && (!is_side_by_side || stride < n_columns)) {
+        throw std::invalid_argument("the numbers of a row must lie side by side");
+    }
+    return std::make_shared<DenseStore<T>>(rows.data(), rows.shape(0), rows.shape(1),
+                                           static_cast<std::size_t>(stride));
 }
 
 template <class T>

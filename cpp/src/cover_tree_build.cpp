@@ -96,7 +96,9 @@ public:
           draft_{{},
                  std::vector<std::uint32_t>(space.size(), none),
                  std::vector<double>(space.size()),
-                 self_} {}
+                 self_} {
+        draft_.nodes.reserve(space.size());
+    }
 
     CoverTree build() {
         read_self_values();
@@ -150,12 +152,14 @@ private:
     // one, and so on.
     void open(Frame frame, std::int32_t highest) {
         for (;;) {
-            const auto near = candidates_.begin() + static_cast<std::ptrdiff_t>(frame.near.begin);
-            const auto near_end = near + static_cast<std::ptrdiff_t>(frame.near.size);
+            Candidate* const near = candidates_.data() + frame.near.begin;
+            Candidate* const near_end = near + frame.near.size;
             double furthest = 0.0;
-            for (auto it = near; it != near_end; ++it) furthest = std::max(furthest, it->distance);
+            for (const Candidate* it = near; it != near_end; ++it) {
+                furthest = std::max(furthest, it->distance);
+            }
             if (!(furthest > 0.0)) {
-                for (auto it = near; it != near_end; ++it) add_leaf(frame, *it);
+                for (const Candidate* it = near; it != near_end; ++it) add_leaf(frame, *it);
                 frame.near.size = 0;
                 frames_.push_back(frame);
                 return;
@@ -165,11 +169,7 @@ private:
                                                : powers_.covering_level(furthest, highest);
             draft_.nodes[frame.node].level = level;
             if (is_root) static_cast<void>(powers_(level));
-            const double reach = powers_(level - 1);
-            const auto far = std::partition(near, near_end, [reach](const Candidate& candidate) {
-                return candidate.distance <= reach;
-            });
-            const auto n_near = static_cast<std::size_t>(far - near);
+            const std::size_t n_near = put_near_first(near, near_end, powers_(level - 1));
             if (n_near > 0) frame.child = add_child(frame, draft_.nodes[frame.node].point);
             frames_.push_back(frame);
             if (n_near == 0) return;
@@ -178,6 +178,18 @@ private:
                      {frame.near.begin + n_near, frame.near.size - n_near}};
             highest = level - 1;
         }
+    }
+
+    // Puts the candidates within `reach` before the others, without branches; returns how many.
+    static std::size_t put_near_first(Candidate* first, Candidate* end, double reach) {
+        Candidate* far = first;
+        for (Candidate* it = first; it != end; ++it) {
+            const Candidate candidate = *it;
+            *it = *far;
+            *far = candidate;
+            far += candidate.distance <= reach ? 1 : 0;
+        }
+        return static_cast<std::size_t>(far - first);
     }
 
     // Makes the last near candidate a child of the frame on top.
@@ -191,15 +203,14 @@ private:
         const std::size_t n = gather(frame, chosen.distance, far_reach);
         evaluate(chosen.object, n);
         measure(chosen.object, n);
-        const std::size_t begin = top_;
-        const std::size_t n_near = keep_within(n, -1.0, reach);
-        keep_within(n, reach, far_reach);
         check_triangles(frame, chosen, n);
-        if (n_near == 0) {
-            top_ = begin;
+        if (loops_.count_above(distances_.data(), n, reach) == n) {
             add_leaf(frame, chosen);
             return;
         }
+        const std::size_t begin = top_;
+        const std::size_t n_near = keep_within(n, -1.0, reach);
+        keep_within(n, reach, far_reach);
         frame.child = add_child(frame, chosen.object);
         draft_.nodes[frame.child].parent_distance = absorb(frame, chosen);
         open({frame.child, {begin, n_near}, {begin + n_near, top_ - begin - n_near}}, level - 1);

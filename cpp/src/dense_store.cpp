@@ -52,8 +52,9 @@ double scaled_product(const VectorEntries& x, int x_shift, const VectorEntries& 
 }
 
 template <class T>
-DenseStore<T>::DenseStore(const T* data, std::size_t n_rows, std::size_t n_columns)
-    : data_(data), n_rows_(n_rows), n_columns_(n_columns) {}
+DenseStore<T>::DenseStore(const T* data, std::size_t n_rows, std::size_t n_columns,
+                          std::size_t row_stride)
+    : data_(data), n_rows_(n_rows), n_columns_(n_columns), row_stride_(row_stride) {}
 
 template <class T>
 std::size_t DenseStore<T>::longest_sum() const noexcept {
@@ -85,13 +86,14 @@ template <class Run>
 void DenseStore<T>::for_each_block(Selection objects, Run run) const {
     constexpr std::size_t largest_block = 256;
     const T* rows[largest_block];
+    const T* const end = n_rows_ == 0 ? data_ : row(n_rows_ - 1) + n_columns_;
     for (std::size_t first = 0; first < objects.size; first += largest_block) {
         const std::size_t n = std::min(largest_block, objects.size - first);
         for (std::size_t j = 0; j < n; ++j) {
             rows[j] = row(objects[first + j]);
             if (objects.positions) prefetch(rows[j]);
         }
-        run(DenseBlock<T>{rows, n, n_columns_, data_ + n_rows_ * n_columns_}, first);
+        run(DenseBlock<T>{rows, n, n_columns_, end}, first);
     }
 }
 

@@ -1,5 +1,6 @@
 #include "fastmks/normalizer.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -26,9 +27,15 @@ void Normalizer::apply(const Normalizer& queries, std::size_t query, Selection o
                         scales_.data() + objects.begin, limit);
         return;
     }
-    for (std::size_t j = 0; j < objects.size; ++j) {
-        const std::size_t object = objects[j];
-        loops.normalize(values + j, 1, norm, &mantissas_[object], &scales_[object], limit);
+    constexpr std::size_t chunk = 64;
+    double mantissas[chunk], scales[chunk];
+    for (std::size_t begin = 0; begin < objects.size; begin += chunk) {
+        const std::size_t size = std::min(chunk, objects.size - begin);
+        for (std::size_t j = 0; j < size; ++j) {
+            mantissas[j] = mantissas_[objects[begin + j]];
+            scales[j] = scales_[objects[begin + j]];
+        }
+        loops.normalize(values + begin, size, norm, mantissas, scales, limit);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "fastmks/tree_search.hpp"
@@ -145,7 +146,7 @@ private:
         queries_.refill(batch_, query);
         frontier_.clear();
         pending_.clear();
-        singles_.clear();
+        positions_.clear();
         singles_bound_ = -HUGE_VAL;
         is_stopped_ = false;
         missed_ = -HUGE_VAL;
@@ -289,6 +290,13 @@ private:
     }
 
     void expand_leaves(const Node& node, double point_norm, const Entry& entry) {
+        const BoundKinds& kinds = traversal_.bounds;
+        const bool is_plain = !places_->among && !is_lazy() && traversal_.cheap >= 1 &&
+                              kinds.parent && kinds.ball && kinds.cap;
+        if (is_plain) {
+            filter_leaves(node, point_norm, entry);
+            return;
+        }
         for (std::uint32_t place = node.leaves; place < node.end; ++place) {
             const bool is_among = places_->contains(place);
             if (!is_among && !places_->is_sample) continue;
@@ -307,8 +315,54 @@ private:
         }
     }
 
+    // The common case of the above without branches, which leaves would make at random.
+    void filter_leaves(const Node& node, double point_norm, const Entry& entry) {
+        const double limit = this->limit(), threshold = found_->threshold();
+        const std::size_t count = node.end - node.leaves, n_before = positions_.size();
+        positions_.resize(n_before + count);
+        std::int64_t* const begin = positions_.data() + n_before;
+        std::int64_t* kept = begin;
+        std::size_t n_by_ball = 0;
+        double greatest_kept = singles_bound_, missed = missed_;
+        for (std::uint32_t place = node.leaves; place < node.end; ++place) {
+            const double norm = tree_.norms[place];
+            const Region region{point_norm, tree_.leaf_distance[place], norm, norm};
+            const double ball = least(entry.bound, bounds_.ball(region, entry.value));
+            const double bound = least(ball, bounds_.cap(region));
+            const bool is_out = bound <= limit;
+            n_by_ball += ball <= limit;
+            *kept = place;
+            kept += !is_out;
+            const double if_kept = is_out ? -HUGE_VAL : bound;
+            const double if_missed = is_out && bound >= threshold ? bound : -HUGE_VAL;
+            greatest_kept = greatest_kept < if_kept ? if_kept : greatest_kept;
+            missed = missed < if_missed ? if_missed : missed;
+        }
+        const auto n_kept = static_cast<std::size_t>(kept - begin);
+        positions_.resize(n_before + n_kept);
+        singles_bound_ = greatest_kept;
+        missed_ = missed;
+        counts_.bounds += 2 * count;
+        counts_.pruned_before[static_cast<std::size_t>(BoundKind::ball)] += n_by_ball;
+        counts_.pruned_before[static_cast<std::size_t>(BoundKind::cap)] +=
+            count - n_kept - n_by_ball;
+    }
+
+    // The lesser of a bound and a candidate, which counts only if it is a number.
+    static double least(double bound, double candidate) {
+        return candidate < bound ? candidate : bound;
+    }
+
     // Every place of a subtree, without looking at its structure.
     void add_all(const Node& node, double bound) {
+        if (!places_->among && !is_lazy()) {
+            const std::size_t n_before = positions_.size();
+            positions_.resize(n_before + (node.end - node.begin));
+            std::iota(positions_.begin() + static_cast<std::ptrdiff_t>(n_before), positions_.end(),
+                      node.begin);
+            singles_bound_ = std::max(singles_bound_, bound);
+            return;
+        }
         if (!places_->among) {
             for (std::uint32_t place = node.begin; place < node.end; ++place) {
                 collect(place, bound);
@@ -333,7 +387,7 @@ private:
     }
 
     void add_single(std::uint32_t place, double bound) {
-        singles_.push_back(place);
+        positions_.push_back(place);
         singles_bound_ = std::max(singles_bound_, bound);
     }
 
@@ -346,25 +400,24 @@ private:
     }
 
     // --- evaluation -----------------------------------------------------------------------------
-    // Evaluates the points of pending nodes, then the single objects, as far as the allowance goes.
+    // Evaluates the single objects, then the points of pending nodes, as far as the allowance goes.
     void evaluate_pending() {
-        const std::size_t n_wanted = pending_.size() + singles_.size();
-        positions_.clear();
+        const std::size_t n_singles = positions_.size();
         for (const Entry& entry : pending_) positions_.push_back(entry.place);
-        positions_.insert(positions_.end(), singles_.begin(), singles_.end());
-        values_.resize(n_wanted);
-        const std::size_t n = evaluate(std::min(n_wanted, allowance_.evaluations));
+        values_.resize(positions_.size());
+        const std::size_t n = evaluate(std::min(positions_.size(), allowance_.evaluations));
+        if (n < n_singles) leave_out(singles_bound_);
         for (std::size_t i = 0; i < pending_.size(); ++i) {
-            if (i < n) {
-                consider(pending_[i].node, values_[i], pending_[i].bound);
+            const Entry& entry = pending_[i];
+            if (n_singles + i < n) {
+                consider(entry.node, values_[n_singles + i], entry.bound);
             } else {
-                leave_out(pending_[i].bound);
+                leave_out(entry.bound);
             }
         }
-        if (n < n_wanted) leave_out(singles_bound_);
         if (allowance_.evaluations == 0) is_stopped_ = true;
         pending_.clear();
-        singles_.clear();
+        positions_.clear();
         singles_bound_ = -HUGE_VAL;
     }
 
@@ -423,8 +476,9 @@ private:
 
     // Whether the objects of a region may hold an answer; lowers `bound` to the least of those
     // tried. The shell is not tried on what is cheaper to evaluate.
-    bool may_hold(const Region& region, double value, bool is_cheap,
-                  std::array<std::size_t, n_bound_kinds>& pruned, double& bound) {
+    [[gnu::always_inline]] bool may_hold(const Region& region, double value, bool is_cheap,
+                                         std::array<std::size_t, n_bound_kinds>& pruned,
+                                         double& bound) {
         const double limit = this->limit();
         const BoundKinds& kinds = traversal_.bounds;
         const auto fails = [&](BoundKind kind, double candidate) {
@@ -472,12 +526,10 @@ private:
     QueryBounds bounds_{geometry_, 0.0};
     std::unique_ptr<QueryBatch> batch_;
     std::vector<Entry> frontier_;
-    // Next to be evaluated: nodes, then objects with nothing below, and at least the bounds of the
-    // latter.
-    std::vector<Entry> pending_;
-    std::vector<std::int64_t> singles_;
-    double singles_bound_ = -HUGE_VAL;
+    // Next to be evaluated: single objects, at least the bounds of them all, and nodes.
     std::vector<std::int64_t> positions_;
+    double singles_bound_ = -HUGE_VAL;
+    std::vector<Entry> pending_;
     std::vector<double> values_;
     bool is_stopped_ = false;
     double missed_ = -HUGE_VAL;

@@ -63,11 +63,14 @@ public:
     [[nodiscard]] virtual VectorEntries entries(std::size_t row) const = 0;
 };
 
-/// Row-major n x d array that someone else keeps alive.
+/// Row-major n x d array that someone else keeps alive; rows may have room behind them.
 template <class T>
 class DenseStore final : public VectorStore {
 public:
-    DenseStore(const T* data, std::size_t n_rows, std::size_t n_columns);
+    /// `row_stride` numbers from one row to the next.
+    DenseStore(const T* data, std::size_t n_rows, std::size_t n_columns, std::size_t row_stride);
+    DenseStore(const T* data, std::size_t n_rows, std::size_t n_columns)
+        : DenseStore(data, n_rows, n_columns, n_columns) {}
 
     std::size_t size() const noexcept override { return n_rows_; }
     std::size_t n_columns() const noexcept override { return n_columns_; }
@@ -84,13 +87,14 @@ public:
     VectorEntries entries(std::size_t row) const override;
 
 private:
-    [[nodiscard]] const T* row(std::size_t i) const noexcept { return data_ + i * n_columns_; }
+    [[nodiscard]] const T* row(std::size_t i) const noexcept { return data_ + i * row_stride_; }
     template <class Run>
     void for_each_block(Selection objects, Run run) const;
 
     const T* data_;
     std::size_t n_rows_;
     std::size_t n_columns_;
+    std::size_t row_stride_;
 };
 
 /// Compressed sparse rows that someone else keeps alive; columns increase within a row.
