@@ -8,7 +8,7 @@ import pytest
 
 import fastmks
 from fastmks import estimates, kernels
-from fastmks.stores import make_store
+from fastmks.objects import read_objects
 
 
 def normal(n, d, seed=0):
@@ -24,9 +24,10 @@ def grid(side):
 
 
 def sample_of(objects, kernel="linear"):
-    store = make_store(objects)
-    every = np.arange(len(store), dtype=np.int64)
-    return estimates.Sample(kernels.as_kernel(kernel), store, every, "objects", 1)
+    checked = kernels.as_kernel(kernel)
+    read = read_objects(objects, checked)
+    every = np.arange(len(read), dtype=np.int64)
+    return estimates.Sample(checked, read, every, "objects", 1)
 
 
 # --- the expansion constant ---------------------------------------------------------------------

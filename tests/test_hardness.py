@@ -197,9 +197,9 @@ def test_bad_arguments_are_named(arguments, words):
 @pytest.mark.parametrize(
     ("kernel", "words"),
     [
-        (kernels.Tanh(), "Tanh(scale=1.0, offset=0.0) is not, and"),
-        (kernels.Triangular(), "is not beyond 1 columns, and the objects have 4"),
-        (kernels.Normalized(kernels.Epanechnikov()), "is not, and"),
+        (kernels.Tanh(), "Tanh(scale=1.0, offset=0.0) is not on vectors"),
+        (kernels.Triangular(), "is not on vectors of 4 columns"),
+        (kernels.Normalized(kernels.Epanechnikov()), "is not on"),
     ],
 )
 def test_kernels_that_are_not_mercer_are_refused(kernel, words):

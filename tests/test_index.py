@@ -183,7 +183,8 @@ class TestArguments:
             lambda: Index(ROWS).search(ROWS, algorithm=3),
         ):
             with pytest.raises(
-                InvalidArgument, match="algorithm must be one of 'scan', 'tree', 'dual-tree'; got"
+                InvalidArgument,
+                match="algorithm must be one of 'auto', 'scan', 'tree', 'dual-tree', 'f",
             ):
                 call()
 
@@ -261,7 +262,7 @@ class TestAnswers:
 
     def test_reprs_tell_what_they_hold(self):
         index = Index(ROWS)
-        assert repr(index) == "<Index: 3 objects of 2 columns, Linear(), scan>"
+        assert repr(index) == "<Index: 3 vectors of 2 columns, Linear(), auto>"
         assert re.fullmatch(
             r"<Hits: 2 best for each of 3 queries, 9 kernel evaluations in .* s>",
             repr(index.search(ROWS, k=2)),

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 import oracle
 from fastmks import InvalidArgument, KernelValueError, NotMercerError, _core
 from fastmks import kernels as K
+from fastmks.objects import read_objects
 from fastmks.spaces import Space, chosen_isa
-from fastmks.stores import make_store
 from strategies import FAMILIES, KERNELS
 
 
 def space(objects, kernel):
-    return Space(make_store(np.asarray(objects)), kernel)
+    return Space(read_objects(np.asarray(objects), kernel), kernel)
 
 
 @given(
@@ -55,7 +55,7 @@ def test_a_long_sparse_query_has_its_own_rounding_error(kernel):
     n = 2**14
     query = np.full(n, math.sqrt(2.0**-53) * 0.99)
     query[:8] = 1.0
-    objects = Space(make_store(sp.csr_array(np.eye(1, n))), kernel)
+    objects = Space(read_objects(sp.csr_array(np.eye(1, n)), kernel), kernel)
     queries = objects.queries(sp.csr_array(query[None, :]))
     value = kernel(query, np.eye(1, n))
     error = abs(mpmath.mpf(value) - oracle.exact(kernel, query.tolist(), np.eye(1, n)[0].tolist()))

@@ -10,7 +10,6 @@ import pytest
 import scipy.sparse as sp
 
 from fastmks import Index, InvalidArgument, _core, kernels
-from fastmks.spaces import Space
 from fastmks.stores import DenseStore, SparseStore, make_queries, make_store
 
 ROWS = [[1.0, 0.0, 3.0], [0.0, 5.0, 6.0]]
@@ -312,8 +311,9 @@ class TestTaken:
             if -n_columns % in_line <= n_columns / 8:
                 assert taken.array.ctypes.data % 64 == taken.array.strides[0] % 64 == 0
             expected = kernels.Linear().matrix(rows[:5], rows[order])
-            queries = Space(make_store(rows[:5]), kernels.Linear())
-            found = _core.scan_matrix(Space(taken, kernels.Linear()).core, queries.core, 1)
+            space = kernels.Linear().make_space(taken, "baseline")
+            queries = kernels.Linear().make_space(make_store(rows[:5]), "baseline")
+            found = _core.scan_matrix(space, queries, 1)
             assert found.tobytes() == expected.tobytes()
 
 

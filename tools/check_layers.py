@@ -5,8 +5,8 @@ The layers, from the ground up; a module may import from its own layer and from 
     0  errors, _core
     1  _validate, progress, approximation, traversal
     2  stores, kernels
-    3  spaces
-    4  engines (engine: what they share; scan, tree, tree_view, walked_tree,
+    3  objects (stores for a kernel), spaces
+    4  engines (engine: what they share; scan, filter, tree, tree_view, walked_tree,
        dual_tree, estimates)
     5  ids, hits
     6  index
@@ -25,8 +25,8 @@ LAYERS = (
     {"errors", "_core"},
     {"_validate", "progress", "approximation", "traversal"},
     {"stores", "kernels"},
-    {"spaces"},
-    {"engine", "scan", "tree", "tree_view", "walked_tree", "dual_tree", "estimates"},
+    {"objects", "spaces"},
+    {"engine", "scan", "filter", "tree", "tree_view", "walked_tree", "dual_tree", "estimates"},
     {"ids", "hits"},
     {"index"},
     {"hardness"},

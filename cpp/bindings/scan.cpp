@@ -10,6 +10,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "fastmks/filter.hpp"
 #include "gil.hpp"
 #include "watch.hpp"
 
@@ -40,6 +41,12 @@ ScanProblem scan_problem(const Space& objects, const Space& queries,
             names ? names->data() : nullptr};
 }
 
+void check_k(const ScanProblem& problem, std::size_t k) {
+    if (k == 0 || k + (problem.skip_self ? 1 : 0) > problem.among.size) {
+        throw std::invalid_argument("k must be between 1 and the objects searched");
+    }
+}
+
 std::tuple<Result<double>, Result<std::int64_t>> top_k(const Space& objects, const Space& queries,
                                                        const std::optional<Positions>& among,
                                                        const std::optional<Positions>& names,
@@ -47,9 +54,7 @@ std::tuple<Result<double>, Result<std::int64_t>> top_k(const Space& objects, con
                                                        std::size_t threads,
                                                        const nb::object& progress) {
     const ScanProblem problem = scan_problem(objects, queries, among, skip_self, names);
-    if (k == 0 || k + (skip_self ? 1 : 0) > problem.among.size) {
-        throw std::invalid_argument("k must be between 1 and the objects searched");
-    }
+    check_k(problem, k);
     const std::size_t n = queries.size();
     auto values = std::make_unique<double[]>(n * k);
     auto positions = std::make_unique<std::int64_t[]>(n * k);
@@ -76,6 +81,46 @@ HitArrays above(const Space& objects, const Space& queries, const std::optional<
     return to_arrays(std::move(flattened));
 }
 
+using Counts = std::tuple<std::size_t, std::size_t>;  // evaluations, bounds
+
+std::tuple<Result<double>, Result<std::int64_t>, Counts> filtered_top_k(
+    const Space& objects, const Space& queries, const std::optional<Positions>& among,
+    const std::optional<Positions>& names, bool skip_self, std::size_t k, std::size_t threads,
+    const nb::object& progress) {
+    const ScanProblem problem = scan_problem(objects, queries, among, skip_self, names);
+    check_k(problem, k);
+    const std::size_t n = queries.size();
+    auto values = std::make_unique<double[]>(n * k);
+    auto positions = std::make_unique<std::int64_t[]>(n * k);
+    const Watch watch = python_watch(progress);
+    FilterCounts counts;
+    {
+        const WithoutGil without_gil;
+        counts = filter_top_k(problem, k, threads, watch, values.get(), positions.get());
+    }
+    return {to_array(std::move(values), {n, k}), to_array(std::move(positions), {n, k}),
+            Counts{counts.evaluations, counts.bounds}};
+}
+
+std::tuple<HitArrays, Counts> filtered_above(const Space& objects, const Space& queries,
+                                             const std::optional<Positions>& among,
+                                             const std::optional<Positions>& names,
+                                             const Thresholds& thresholds, std::size_t threads,
+                                             const nb::object& progress) {
+    const ScanProblem problem = scan_problem(objects, queries, among, false, names);
+    if (thresholds.size() != queries.size()) throw std::invalid_argument("one threshold per query");
+    Flattened flattened;
+    FilterCounts counts;
+    const Watch watch = python_watch(progress);
+    {
+        const WithoutGil without_gil;
+        std::vector<std::vector<Hit>> answers;
+        counts = filter_above(problem, thresholds.data(), threads, watch, answers);
+        flattened = flatten(answers);
+    }
+    return {to_arrays(std::move(flattened)), Counts{counts.evaluations, counts.bounds}};
+}
+
 Result<double> matrix(const Space& objects, const Space& queries, std::size_t threads) {
     const ScanProblem problem = scan_problem(objects, queries, std::nullopt);
     auto values = std::make_unique<double[]>(queries.size() * objects.size());
@@ -95,6 +140,10 @@ void register_scan(nb::module_& m) {
           "skip_self"_a, "k"_a, "threads"_a, "progress"_a.none());
     m.def("scan_above", &above, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
           "thresholds"_a, "threads"_a, "progress"_a.none());
+    m.def("filter_top_k", &filtered_top_k, "objects"_a, "queries"_a, "among"_a.none(),
+          "names"_a.none(), "skip_self"_a, "k"_a, "threads"_a, "progress"_a.none());
+    m.def("filter_above", &filtered_above, "objects"_a, "queries"_a, "among"_a.none(),
+          "names"_a.none(), "thresholds"_a, "threads"_a, "progress"_a.none());
     m.def("scan_matrix", &matrix, "objects"_a, "queries"_a, "threads"_a);
 }
 

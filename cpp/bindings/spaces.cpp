@@ -84,6 +84,7 @@ struct FaultTypes {
     nb::handle self_value_fault;
     nb::handle not_mercer_fault;
     nb::handle triangle_fault;
+    nb::handle bound_fault;
 };
 
 void translate_fault(const std::exception_ptr& thrown, void* payload) {
@@ -103,6 +104,9 @@ void translate_fault(const std::exception_ptr& thrown, void* payload) {
         PyErr_SetObject(
             types.triangle_fault.ptr(),
             nb::make_tuple(fault.a, fault.b, fault.c, fault.ab, fault.bc, fault.ca).ptr());
+    } catch (const BoundFault& fault) {
+        PyErr_SetObject(types.bound_fault.ptr(),
+                        nb::make_tuple(fault.query, fault.object, fault.value, fault.bound).ptr());
     }
 }
 
@@ -119,7 +123,8 @@ nb::handle new_exception(nb::module_& m, const char* name) {
 void register_spaces(nb::module_& m) {
     static FaultTypes types;
     types = {new_exception(m, "ValueFault"), new_exception(m, "SelfValueFault"),
-             new_exception(m, "NotMercerFault"), new_exception(m, "TriangleFault")};
+             new_exception(m, "NotMercerFault"), new_exception(m, "TriangleFault"),
+             new_exception(m, "BoundFault")};
     nb::register_exception_translator(&translate_fault, &types);
 
     nb::class_<Space>(m, "Space", "Objects under one kernel.")
@@ -132,6 +137,10 @@ void register_spaces(nb::module_& m) {
             },
             "(relative, absolute): |value - exact| <= relative * sqrt(K(x,x) K(y,y)) + absolute.")
         .def_prop_ro("isa", [](const Space& space) { return to_string(space.isa()); })
+        .def_prop_ro("has_bounds", &Space::has_bounds,
+                     "Whether it has upper bounds of its own, much cheaper than values.")
+        .def_prop_ro("is_parallel", &Space::is_parallel,
+                     "Whether several threads may evaluate at once.")
         .def(
             "measure_cost",
             [](const Space& space) {

@@ -51,15 +51,14 @@ public:
 
     void evaluate(const QueryBatch& queries, Selection objects, double* out,
                   std::size_t stride) const override {
-        const auto& batch = static_cast<const CombinedBatch&>(queries);
-        parts_.front()->evaluate(*batch.parts.front(), objects, out, stride);
-        std::vector<double> next(queries.size * objects.size);
-        for (std::size_t p = 1; p < parts_.size(); ++p) {
-            parts_[p]->evaluate(*batch.parts[p], objects, next.data(), objects.size);
-            for (std::size_t i = 0; i < queries.size; ++i) {
-                fold(out + i * stride, next.data() + i * objects.size, objects.size);
-            }
-        }
+        combine(queries, objects, out, stride,
+                [](const Space& part, const QueryBatch& batch, Selection among, double* to,
+                   std::size_t step) { part.evaluate(batch, among, to, step); });
+    }
+
+    bool is_parallel() const noexcept override {
+        return std::all_of(parts_.begin(), parts_.end(),
+                           [](const auto& part) { return part->is_parallel(); });
     }
 
     double self_value(std::size_t position) const override {
@@ -73,6 +72,22 @@ public:
 
 protected:
     virtual void fold(double* values, const double* next, std::size_t n) const = 0;
+
+    // Folds what ask(part, its batch, objects, out, stride) gives for each part.
+    template <class Ask>
+    void combine(const QueryBatch& queries, Selection objects, double* out, std::size_t stride,
+                 Ask ask) const {
+        const auto& batch = static_cast<const CombinedBatch&>(queries);
+        ask(*parts_.front(), *batch.parts.front(), objects, out, stride);
+        std::vector<double> next(queries.size * objects.size);
+        for (std::size_t p = 1; p < parts_.size(); ++p) {
+            ask(*parts_[p], *batch.parts[p], objects, next.data(), objects.size);
+            for (std::size_t i = 0; i < queries.size; ++i) {
+                fold(out + i * stride, next.data() + i * objects.size, objects.size);
+            }
+        }
+    }
+
     std::vector<SpacePointer> parts_;
 };
 
@@ -99,6 +114,17 @@ public:
     bool is_zero(std::size_t position) const override {
         return std::all_of(parts_.begin(), parts_.end(),
                            [&](const auto& part) { return part->is_zero(position); });
+    }
+    // Rounded sums of greater terms are not less.
+    bool has_bounds() const noexcept override {
+        return std::all_of(parts_.begin(), parts_.end(),
+                           [](const auto& part) { return part->has_bounds(); });
+    }
+    void bounds(const QueryBatch& queries, Selection objects, double* out,
+                std::size_t stride) const override {
+        combine(queries, objects, out, stride,
+                [](const Space& part, const QueryBatch& batch, Selection among, double* to,
+                   std::size_t step) { part.bounds(batch, among, to, step); });
     }
 
 private:
@@ -172,12 +198,24 @@ public:
     void evaluate(const QueryBatch& queries, Selection objects, double* out,
                   std::size_t stride) const override {
         space_->evaluate(queries, objects, out, stride);
-        for (std::size_t i = 0; i < queries.size; ++i) {
-            for (std::size_t j = 0; j < objects.size; ++j) out[i * stride + j] *= factor_;
-        }
+        scale(queries.size, objects.size, out, stride);
+    }
+    bool is_parallel() const noexcept override { return space_->is_parallel(); }
+    bool has_bounds() const noexcept override { return space_->has_bounds(); }
+    void bounds(const QueryBatch& queries, Selection objects, double* out,
+                std::size_t stride) const override {
+        space_->bounds(queries, objects, out, stride);
+        scale(queries.size, objects.size, out, stride);
     }
 
 private:
+    void scale(std::size_t n_queries, std::size_t n_objects, double* out,
+               std::size_t stride) const {
+        for (std::size_t i = 0; i < n_queries; ++i) {
+            for (std::size_t j = 0; j < n_objects; ++j) out[i * stride + j] *= factor_;
+        }
+    }
+
     SpacePointer space_;
     double factor_;
 };
@@ -208,6 +246,7 @@ public:
         if (!(share < 0.5)) return {HUGE_VAL, HUGE_VAL};
         return {2 * share * (1 + 2 * share) + 4 * unit, 0.0};
     }
+    bool is_parallel() const noexcept override { return space_->is_parallel(); }
     double largest_self_value() const noexcept override { return 1.0; }
     bool is_zero(std::size_t position) const override { return normalizer_.is_zero(position); }
     double self_value(std::size_t position) const override {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <stdexcept>
 
 #include "fastmks/vector_loops.hpp"
 
@@ -18,6 +19,10 @@ void Space::values(const QueryBatch& queries, Selection objects, double* out) co
                              out[at]);
         }
     }
+}
+
+void Space::bounds(const QueryBatch&, Selection, double*, std::size_t) const {
+    throw std::logic_error("this space has no bounds");
 }
 
 EvaluationCost measure_cost(const Space& space) {

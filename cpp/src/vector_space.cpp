@@ -66,9 +66,11 @@ bool VectorSpace::is_distance_form() const noexcept {
 
 bool VectorSpace::accepts(const Space& queries) const noexcept {
     const auto* other = dynamic_cast<const VectorSpace*>(&queries);
-    return other && other->kernel_ == kernel_ &&
-           other->store_->is_sparse() == store_->is_sparse() &&
-           other->store_->n_columns() == store_->n_columns();
+    if (!other || !(other->kernel_ == kernel_)) return false;
+    if (other->store_->is_sparse() != store_->is_sparse()) return false;
+    // Sparse queries may have columns that no object has.
+    return store_->is_sparse() ? other->store_->n_columns() >= store_->n_columns()
+                               : other->store_->n_columns() == store_->n_columns();
 }
 
 std::unique_ptr<QueryBatch> VectorSpace::batch(std::size_t begin, std::size_t end) const {

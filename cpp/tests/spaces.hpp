@@ -17,6 +17,8 @@ public:
     using Kernel = std::function<double(std::size_t, std::size_t)>;
 
     TableSpace(std::size_t n, Kernel kernel) : n_(n), kernel_(std::move(kernel)) {}
+    TableSpace(TableSpace&& other) noexcept
+        : bound(std::move(other.bound)), n_(other.n_), kernel_(std::move(other.kernel_)) {}
 
     std::size_t size() const noexcept override { return n_; }
     Rounding rounding() const noexcept override { return {0.0, 0.0}; }
@@ -37,8 +39,19 @@ public:
         n_evaluations += queries.size * objects.size;
     }
     Isa isa() const noexcept override { return available_isas().back(); }
+    bool has_bounds() const noexcept override { return bound != nullptr; }
+    void bounds(const QueryBatch& queries, Selection objects, double* out,
+                std::size_t stride) const override {
+        if (!bound) return Space::bounds(queries, objects, out, stride);
+        for (std::size_t i = 0; i < queries.size; ++i) {
+            for (std::size_t j = 0; j < objects.size; ++j) {
+                out[i * stride + j] = bound(queries.begin + i, objects[j]);
+            }
+        }
+    }
 
     std::function<void()> before_evaluate = [] {};
+    Kernel bound;  // of values, from above; none when empty
     mutable std::atomic<std::size_t> n_evaluations{0};
 
 private:

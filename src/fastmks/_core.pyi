@@ -43,6 +43,9 @@ class NotMercerFault(ArithmeticError):
 class TriangleFault(ArithmeticError):
     pass
 
+class BoundFault(ArithmeticError):
+    pass
+
 class Space:
     """Objects under one kernel."""
 
@@ -56,6 +59,14 @@ class Space:
 
     @property
     def isa(self) -> str: ...
+
+    @property
+    def has_bounds(self) -> bool:
+        """Whether it has upper bounds of its own, much cheaper than values."""
+
+    @property
+    def is_parallel(self) -> bool:
+        """Whether several threads may evaluate at once."""
 
     def measure_cost(self) -> tuple[float, float]:
         """(seconds per call, seconds per value in it)"""
@@ -78,6 +89,10 @@ def normalized_space(space: Space, is_mercer: bool) -> Space: ...
 def scan_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, skip_self: bool, k: int, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]: ...
 
 def scan_above(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, progress: object | None) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64]]: ...
+
+def filter_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, skip_self: bool, k: int, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64], tuple[int, int]]: ...
+
+def filter_above(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, progress: object | None) -> tuple[tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64]], tuple[int, int]]: ...
 
 def scan_matrix(objects: Space, queries: Space, threads: int) -> NDArray[numpy.float64]: ...
 

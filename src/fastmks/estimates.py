@@ -15,8 +15,8 @@ import numpy as np
 from fastmks import _core
 from fastmks.errors import KernelValueError, NotMercerError
 from fastmks.kernels import Kernel
+from fastmks.objects import Objects
 from fastmks.spaces import Rounding, Space, faults_named
-from fastmks.stores import Store
 
 __all__ = ["Sample", "count_balls", "expansion_at", "expansions", "most_balls"]
 
@@ -31,13 +31,14 @@ _SHARES = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1.0)  # of the obj
 
 
 class Sample:
-    """Objects drawn from a store, under a kernel that must be Mercer."""
+    """Some of the objects, under a kernel that must be Mercer."""
 
     def __init__(
-        self, kernel: Kernel, store: Store, positions: _Positions, name: str, threads: int
+        self, kernel: Kernel, objects: Objects, positions: _Positions, name: str, threads: int
     ) -> None:
-        self.store, self.positions, self.name, self.threads = store, positions, name, threads
-        self.space = Space(store.take(positions), kernel, name=self.name_of)
+        self.objects, self.positions, self.name = objects, positions, name
+        self.space = Space(objects.take(positions), kernel, name=self.name_of)
+        self.threads = self.space.threads(threads)
         self.self_values = self.space.self_values()
         bad = np.flatnonzero(~((self.self_values >= 0.0) & (self.self_values < math.inf)))
         if len(bad):
@@ -57,7 +58,7 @@ class Sample:
     def part(self, places: slice) -> "Sample":
         """Return some of the objects."""
         return Sample(
-            self.space.kernel, self.store, self.positions[places], self.name, self.threads
+            self.space.kernel, self.objects, self.positions[places], self.name, self.threads
         )
 
     def blocks(self) -> Iterator[slice]:

@@ -12,8 +12,9 @@ from fastmks.errors import InvalidArgument, NotMercerError
 from fastmks.estimates import Sample, expansions, most_balls
 from fastmks.index import Index
 from fastmks.kernels import Kernel, as_kernel
+from fastmks.objects import Objects, read_objects, read_queries
 from fastmks.progress import Progress
-from fastmks.stores import DenseStore, Store, make_queries, make_store
+from fastmks.spaces import Space
 from fastmks.traversal import Traversal
 
 if TYPE_CHECKING:
@@ -234,23 +235,23 @@ def hardness(
     most = check_count("sample", sample)
     rng = np.random.default_rng(check_seed(seed))
     n_threads = check_threads(threads)
-    store = make_store(objects)
-    _check_mercer(checked_kernel, store.n_columns)
-    drawn = Sample(checked_kernel, store, _draw(rng, len(store), most), "objects", n_threads)
+    read = read_objects(objects, checked_kernel)
+    drawn = Sample(checked_kernel, read, _draw(rng, len(read), most), "objects", n_threads)
+    _check_mercer(drawn.space)
     asked = None
     if queries is not None:
-        asked_store = _some_queries(queries, store)
-        places = _draw(rng, len(asked_store), most)
-        asked = Sample(checked_kernel, asked_store, places, "queries", n_threads)
+        asked_read = _some_queries(queries, checked_kernel, read)
+        places = _draw(rng, len(asked_read), most)
+        asked = Sample(checked_kernel, asked_read, places, "queries", n_threads)
     shown = Progress(bool(progress))
     with shown.bar(len(drawn) ** 2) as report:
         ratios = expansions(drawn, report)
     balls = _concentrations(drawn, asked, rng)
     points = _measure(drawn, asked, shown)
-    exponent, share = _extrapolate(points, len(store))
+    exponent, share = _extrapolate(points, len(read))
     return Hardness(
         kernel=checked_kernel,
-        n_objects=len(store),
+        n_objects=len(read),
         positions=drawn.positions,
         expansion_constant=float(ratios.max(initial=2.0)),
         expansion_samples=ratios,
@@ -259,24 +260,24 @@ def hardness(
         forecast=share,
         forecast_points=points,
         forecast_exponent=exponent,
-        advice=_advise(share, len(store)),
+        advice=_advise(share, len(read)),
     )
 
 
-def _check_mercer(kernel: Kernel, n_columns: int) -> None:
-    if kernel.mercer_columns < n_columns:
-        limit = "" if kernel.mercer_columns == 0 else f" beyond {kernel.mercer_columns:.0f} columns"
+def _check_mercer(space: Space) -> None:
+    if not space.is_mercer:
         raise NotMercerError(
-            f"kernel must be Mercer, since distances and directions come from it; {kernel!r} is "
-            f"not{limit}, and the objects have {n_columns}. Gaussian() or Polynomial(degree=3) are."
+            "kernel must be Mercer, since distances and directions come from it; "
+            f"{space.kernel!r} is not on {space.objects.kind}. Gaussian() or Polynomial(degree=3) "
+            "are, on vectors."
         )
 
 
-def _some_queries(queries: Any, like: Store) -> Store:
-    store = make_queries(queries, like)
-    if len(store) == 0:
+def _some_queries(queries: Any, kernel: Kernel, like: Objects) -> Objects:
+    read = read_queries(queries, kernel, like)
+    if len(read) == 0:
         raise InvalidArgument("queries must hold at least one object, or be left out; got none.")
-    return store
+    return read
 
 
 def _draw(rng: np.random.Generator, n: int, most: int) -> _Positions:
@@ -327,24 +328,14 @@ def _evaluations(drawn: Sample, part: _Positions, queries: Sample) -> float:
     """Return the evaluations per query of a tree of the objects at these positions."""
     ids = np.sort(part)  # a tree of all objects is then that of an index of them
     index = Index(
-        _as_given(drawn.store.take(ids)),
+        drawn.objects.take(ids),
         drawn.space.kernel,
         algorithm="tree",
         ids=ids,
         threads=drawn.threads,
     )
-    hits = index.search(_as_given(queries.space.store), traversal=_FEWEST_EVALUATIONS)
+    hits = index.search(queries.space.objects, traversal=_FEWEST_EVALUATIONS)
     return hits.stats.kernel_evaluations / len(queries)
-
-
-def _as_given(store: Store) -> Any:
-    """Return the objects of a store as an Index takes them."""
-    if isinstance(store, DenseStore):
-        return store.array
-    from scipy.sparse import csr_matrix  # whoever gave sparse objects has it
-
-    shape = (len(store), store.n_columns)
-    return csr_matrix((store.values, store.columns, store.offsets), shape=shape)
 
 
 def _extrapolate(points: tuple[tuple[int, float], ...], n_objects: int) -> tuple[float, float]:

@@ -11,20 +11,21 @@ from fastmks.approximation import make_approximation
 from fastmks.dual_tree import DualTree
 from fastmks.engine import Cost, Engine, Search
 from fastmks.errors import InvalidArgument
+from fastmks.filter import Filter
 from fastmks.hits import Hits, HitsAbove, Stats
 from fastmks.ids import make_ids
 from fastmks.kernels import Kernel, as_kernel
+from fastmks.objects import read_objects
 from fastmks.progress import Progress
 from fastmks.scan import Scan
 from fastmks.spaces import Namer, Space, faults_named
-from fastmks.stores import make_store
 from fastmks.traversal import Traversal, check_base, check_traversal
 from fastmks.tree import Tree, build_tree
 from fastmks.walked_tree import WalkedTree
 
 __all__ = ["Index"]
 
-_ALGORITHMS = ("scan", "tree", "dual-tree")
+_ALGORITHMS = ("auto", "scan", "tree", "dual-tree", "filter")
 
 
 class Index:
@@ -38,10 +39,12 @@ class Index:
         use, or pass ``copy=True``. (A tree copies them, into its own order, when it is built.)
     kernel : Kernel or str, default "linear"
         A kernel from `fastmks.kernels`, or the name of one with its default parameters.
-    algorithm : {"scan", "tree", "dual-tree"}, default "scan"
-        How to search; every algorithm returns the same answers. A tree is built now for "tree" and
-        "dual-tree", and otherwise when it is first needed; "dual-tree" builds one on the queries of
-        each search too, which pays for many queries close to each other.
+    algorithm : {"auto", "scan", "tree", "dual-tree", "filter"}, default "auto"
+        How to search; every algorithm returns the same answers. "filter" evaluates objects in the
+        order of upper bounds that the kernel itself has (Tanimoto, SmithWaterman, a Similarity with
+        `upper_bound`); "auto" is "filter" where it has them and "scan" elsewhere. A tree is built
+        now for "tree" and "dual-tree", and otherwise when it is first needed; "dual-tree" builds
+        one on the queries of each search too, which pays for many queries close to each other.
     base : float, default 1.3
         Levels of the tree are this factor apart; greater than 1.
     ids : sequence of int or of str, optional
@@ -61,7 +64,7 @@ class Index:
     >>> indices
     array([[1, 0]])
     >>> index
-    <Index: 3 objects of 2 columns, Linear(), scan>
+    <Index: 3 vectors of 2 columns, Linear(), auto>
     """
 
     def __init__(
@@ -69,7 +72,7 @@ class Index:
         objects: Any,
         kernel: Kernel | str = "linear",
         *,
-        algorithm: str = "scan",
+        algorithm: str = "auto",
         base: float = 1.3,
         ids: Any = None,
         copy: bool = False,
@@ -80,15 +83,15 @@ class Index:
         self._algorithm = _check_algorithm(algorithm)
         self._base = check_base(base)
         self._threads = check_threads(threads)
-        store = make_store(objects)
-        self._ids = make_ids(ids, len(store))
+        read = read_objects(objects, checked_kernel)
+        self._ids = make_ids(ids, len(read))
         self._building = threading.Lock()
         # Replaced as a whole when a tree is built: a search keeps the one it started with.
         self._engines: tuple[Space, Tree | None] = (
-            Space(store.copy() if copy else store, checked_kernel, name=self._name),
+            Space(read.copy() if copy else read, checked_kernel, name=self._name),
             None,
         )
-        if self._algorithm != "scan":
+        if self._algorithm in ("tree", "dual-tree"):
             self._built_tree(Progress(bool(progress)))
 
     def __len__(self) -> int:
@@ -96,8 +99,7 @@ class Index:
 
     def __repr__(self) -> str:
         return (
-            f"<Index: {len(self)} objects of {self._space.store.n_columns} columns, "
-            f"{self.kernel!r}, {self._algorithm}>"
+            f"<Index: {len(self)} {self._space.objects.kind}, {self.kernel!r}, {self._algorithm}>"
         )
 
     @property
@@ -213,7 +215,7 @@ class Index:
             queries=engine.space.queries(queries),
             among=among,
             skip_self=False,
-            threads=self._threads if threads is None else check_threads(threads),
+            threads=self._allowed_threads(threads),
             progress=Progress(bool(progress)),
             approximation=approximation,
         )
@@ -260,7 +262,7 @@ class Index:
             queries=engine.space,
             among=None,
             skip_self=True,
-            threads=self._threads if threads is None else check_threads(threads),
+            threads=self._allowed_threads(threads),
             progress=Progress(bool(progress)),
         )
         return self._top_k(engine, search, checked_k, started, self._name)
@@ -304,7 +306,7 @@ class Index:
             queries=engine.space.queries(queries),
             among=None if only is None else self._positions(only),
             skip_self=False,
-            threads=self._threads if threads is None else check_threads(threads),
+            threads=self._allowed_threads(threads),
             progress=Progress(bool(progress)),
         )
         thresholds = _check_threshold(threshold, len(search.queries))
@@ -350,11 +352,19 @@ class Index:
             pruned=cost.pruned,
         )
 
+    def _allowed_threads(self, threads: int | None) -> int:
+        wanted = self._threads if threads is None else check_threads(threads)
+        return self._space.threads(wanted)
+
     def _engine(self, algorithm: str | None, traversal: Any, progress: bool) -> Engine:
         name = self._algorithm if algorithm is None else _check_algorithm(algorithm)
         checked = check_traversal(traversal)
+        if name == "auto":
+            name = "filter" if self._space.has_bounds else "scan"
         if name == "scan":
             return Scan(self._space)
+        if name == "filter":
+            return Filter(self._space)
         tree = self._built_tree(Progress(bool(progress)))
         return WalkedTree(tree, checked) if name == "tree" else DualTree(tree, checked)
 

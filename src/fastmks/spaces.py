@@ -11,10 +11,17 @@ import numpy as np
 from fastmks import _core
 from fastmks._validate import check_threads
 from fastmks.errors import InvalidArgument, KernelValueError, NotMercerError
-from fastmks.kernels.base import Kernel, Normalized, Product, Scaled, Sum
-from fastmks.kernels.names import name_of
-from fastmks.kernels.vectors import VectorKernel
-from fastmks.stores import Store, make_queries, make_store
+from fastmks.kernels.base import (
+    Kernel,
+    Normalized,
+    ObjectKernel,
+    OnField,
+    Product,
+    Scaled,
+    Sum,
+    leaves,
+)
+from fastmks.objects import Objects, read_objects, read_one, read_queries
 
 __all__ = [
     "Namer",
@@ -53,29 +60,30 @@ class Space:
 
     def __init__(
         self,
-        store: Store,
+        objects: Objects,
         kernel: Kernel,
         *,
         name: Namer = "objects[{}]".format,
         order: _Positions | None = None,
     ) -> None:
-        self.store = store
+        self.objects = objects
         self.kernel = kernel
         self.order = order
         with faults_named(kernel, name, name):
-            self.core = _build(kernel, store, chosen_isa())
+            self.core = _build(kernel, objects, (), chosen_isa())
 
     def __len__(self) -> int:
-        return len(self.store)
+        return len(self.objects)
 
     def queries(self, queries: Any) -> "Space":
         """Return queries as a space that can be compared with this one."""
-        return Space(make_queries(queries, self.store), self.kernel, name="queries[{}]".format)
+        read = read_queries(queries, self.kernel, self.objects)
+        return Space(read, self.kernel, name="queries[{}]".format)
 
     def ordered(self, order: _Positions) -> "Space":
         """Return the same objects, copied, with the one at order[place] at each place."""
         before = order if self.order is None else self.order[order]
-        return Space(self.store.take(order), self.kernel, order=before)
+        return Space(self.objects.take(order), self.kernel, order=before)
 
     def places(self, positions: _Positions | None) -> _Positions | None:
         """Return where the objects at these positions lie, increasing; None for all."""
@@ -91,8 +99,17 @@ class Space:
 
     @property
     def is_mercer(self) -> bool:
-        """Whether the kernel is known to be Mercer on vectors of this length."""
-        return self.kernel.mercer_columns >= self.store.n_columns
+        """Whether the kernel is known to be Mercer on these objects."""
+        return _is_mercer(self.kernel, self.objects, ())
+
+    @property
+    def has_bounds(self) -> bool:
+        """Whether the kernel has upper bounds of its own, much cheaper than its values."""
+        return self.core.has_bounds
+
+    def threads(self, wanted: int) -> int:
+        """Return how many threads may evaluate at once: one where Python does it."""
+        return wanted if self.core.is_parallel else 1
 
     @property
     def rounding(self) -> Rounding:
@@ -131,29 +148,42 @@ def chosen_isa() -> str:
     return wanted
 
 
-def _build(kernel: Kernel, store: Store, isa: str) -> _core.Space:
+def _build(kernel: Kernel, objects: Objects, fields: tuple[int, ...], isa: str) -> _core.Space:
+    def build(part: Kernel) -> _core.Space:
+        return _build(part, objects, fields, isa)
+
     match kernel:
-        case VectorKernel():
-            unused: dict[str, Any] = {"degree": 1, "scale": 1.0, "offset": 0.0, "bandwidth": 1.0}
-            parameters = unused | kernel.parameters
-            return _core.vector_space(store.core, isa, name_of(kernel), **parameters)
+        case ObjectKernel():
+            return kernel.make_space(objects.store(fields, kernel), isa)
+        case OnField():
+            return _build(kernel.kernel, objects, (*fields, kernel.field), isa)
         case Sum():
-            return _core.sum_space([_build(term, store, isa) for term in kernel.terms])
+            return _core.sum_space([build(term) for term in kernel.terms])
         case Product():
-            return _core.product_space([_build(factor, store, isa) for factor in kernel.factors])
+            return _core.product_space([build(factor) for factor in kernel.factors])
         case Scaled():
-            return _core.scaled_space(_build(kernel.kernel, store, isa), kernel.factor)
+            return _core.scaled_space(build(kernel.kernel), kernel.factor)
         case Normalized():
-            is_mercer = kernel.mercer_columns >= store.n_columns
-            return _core.normalized_space(_build(kernel.kernel, store, isa), is_mercer)
+            inner = kernel.kernel
+            if isinstance(inner, ObjectKernel):
+                own = inner.make_normalized_space(objects.store(fields, inner), isa)
+                if own is not None:
+                    return own
+            return _core.normalized_space(build(inner), _is_mercer(inner, objects, fields))
     raise InvalidArgument(f"kernel must be one from fastmks.kernels; got {kernel!r}.")
+
+
+def _is_mercer(kernel: Kernel, objects: Objects, fields: tuple[int, ...]) -> bool:
+    return all(
+        leaf.is_mercer_on(objects.store((*fields, *more), leaf)) for more, leaf in leaves(kernel)
+    )
 
 
 def _count_normalizations(kernel: Kernel) -> int:
     match kernel:
         case Normalized():
             return 1 + _count_normalizations(kernel.kernel)
-        case Scaled():
+        case Scaled() | OnField():
             return _count_normalizations(kernel.kernel)
         case Sum():
             return sum(map(_count_normalizations, kernel.terms))
@@ -200,6 +230,13 @@ def faults_named(kernel: Kernel, name_query: Namer, name_object: Namer) -> Itera
             f"each other, which no Mercer kernel does: one exceeds the sum of the others. "
             f"{_SCAN_INSTEAD}"
         ) from None
+    except _core.BoundFault as fault:
+        query, position, value, bound = fault.args
+        raise KernelValueError(
+            f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}, "
+            f"more than its upper bound {bound}. An upper bound must be at least the value; pass "
+            "algorithm='scan' to search without it."
+        ) from None
     except _core.SelfValueFault as fault:
         position, value = fault.args
         x = name_object(position)
@@ -219,22 +256,24 @@ def evaluate_matrix(
     kernel: Kernel, A: Any, B: Any = None, *, threads: int | None = None
 ) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return K(a, b) for every a in A and b in B, or in A where B is None."""
-    n_threads = check_threads(threads)
     name_row, name_column = "A[{}]".format, ("A[{}]" if B is None else "B[{}]").format
-    if B is None:
-        rows = columns = Space(make_store(A, name="A"), kernel, name=name_row)
-    else:
-        columns = Space(make_store(B, name="B"), kernel, name=name_column)
-        rows = Space(make_queries(A, columns.store, name="A"), kernel, name=name_row)
+    columns = Space(
+        read_objects(A if B is None else B, kernel, name="A" if B is None else "B"),
+        kernel,
+        name=name_column,
+    )
+    rows = columns
+    if B is not None:
+        rows = Space(read_queries(A, kernel, columns.objects, name="A"), kernel, name=name_row)
+    n_threads = columns.threads(check_threads(threads))
     with faults_named(kernel, name_row, name_column):
         return _core.scan_matrix(columns.core, rows.core, n_threads)
 
 
 def evaluate_pair(kernel: Kernel, x: Any, y: Any) -> float:
     """Return K(x, y) for two objects."""
-    store = make_queries(y, name="y")
-    objects = Space(store, kernel, name=lambda _: "y")
-    query = Space(make_queries(x, store, name="x"), kernel, name=lambda _: "x")
+    objects = Space(read_one(y, kernel, None, name="y"), kernel, name=lambda _: "y")
+    query = Space(read_one(x, kernel, objects.objects, name="x"), kernel, name=lambda _: "x")
     if len(objects) != 1 or len(query) != 1:
         raise InvalidArgument("x and y must be one object each; for more, use kernel.matrix(A, B).")
     with faults_named(kernel, lambda _: "x", lambda _: "y"):

@@ -156,12 +156,12 @@ def build_tree(space: Space, *, base: float, threads: int, progress: Progress, n
     """Build the tree of a space. The tree owns its objects: a copy in its own order."""
     if not space.is_mercer:
         raise NotMercerError(
-            f"{space.kernel!r} is not Mercer on vectors of {space.store.n_columns} columns, "
+            f"{space.kernel!r} is not Mercer on {space.objects.kind}, "
             "and a tree's bounds hold for Mercer kernels only. Pass algorithm='scan'."
         )
     started = time.perf_counter()
     bar = progress.bar(len(space), unit=" objects")
     with faults_named(space.kernel, name, name), bar as report:
-        core = _core.build_cover_tree(space.core, base, threads, report)
+        core = _core.build_cover_tree(space.core, base, space.threads(threads), report)
     ordered = space.ordered(plain_int64(core.order()))
     return Tree(ordered, core, time.perf_counter() - started)

@@ -32,6 +32,17 @@ struct ValueFault : std::exception {
     double value;
 };
 
+/// A value greater than what `bounds` promised for it.
+struct BoundFault : std::exception {
+    BoundFault(std::size_t query_, std::size_t object_, double value_, double bound_)
+        : query(query_), object(object_), value(value_), bound(bound_) {}
+    const char* what() const noexcept override { return "value exceeds its upper bound"; }
+    std::size_t query;
+    std::size_t object;
+    double value;
+    double bound;
+};
+
 /// K(x, x) that no normalisation can use: negative, or swallowed by rounding.
 struct SelfValueFault : std::exception {
     SelfValueFault(std::size_t object_, double value_) : object(object_), value(value_) {}
@@ -89,6 +100,17 @@ public:
     /// The same without the check and with rows `stride` apart: for spaces made of spaces.
     virtual void evaluate(const QueryBatch& queries, Selection objects, double* out,
                           std::size_t stride) const = 0;
+
+    /// Whether this space has upper bounds of its own that are much cheaper than its values.
+    [[nodiscard]] virtual bool has_bounds() const noexcept { return false; }
+
+    /// out[i * stride + j] is at least the value that `values` would give query i and selected
+    /// object j; a bound that is not a number bounds nothing. Only where has_bounds().
+    virtual void bounds(const QueryBatch& queries, Selection objects, double* out,
+                        std::size_t stride) const;
+
+    /// Whether several threads may evaluate at once; one may always, whichever it is.
+    [[nodiscard]] virtual bool is_parallel() const noexcept { return true; }
 
     /// The instruction set of this space's loops.
     [[nodiscard]] virtual Isa isa() const noexcept = 0;

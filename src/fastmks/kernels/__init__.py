@@ -9,7 +9,7 @@ Polynomial(degree=10, offset=0.0, scale=1.0)
 0.5 * Cosine() + 0.5 * Gaussian(bandwidth=3.0)
 """
 
-from fastmks.kernels.base import Kernel, Normalized, Product, Scaled, Sum
+from fastmks.kernels.base import Kernel, Normalized, OnField, Product, Scaled, Sum
 from fastmks.kernels.names import KERNEL_NAMES, as_kernel
 from fastmks.kernels.vectors import (
     Cosine,
@@ -34,6 +34,7 @@ __all__ = [
     "Laplacian",
     "Linear",
     "Normalized",
+    "OnField",
     "Polynomial",
     "Product",
     "Scaled",

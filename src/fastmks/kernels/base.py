@@ -1,17 +1,21 @@
 """What every kernel is: a small immutable value that knows its facts and its algebra."""
 
 import math
+import operator
 from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from fastmks import _core
 from fastmks._validate import check_number
 from fastmks.errors import InvalidArgument
+from fastmks.stores import Store
 
-__all__ = ["Kernel", "Normalized", "Product", "Scaled", "Sum"]
+__all__ = ["Kernel", "Normalized", "ObjectKernel", "OnField", "Product", "Scaled", "Sum", "leaves"]
 
 
 class Kernel(ABC):
@@ -19,7 +23,7 @@ class Kernel(ABC):
 
     Kernels compare equal when name and parameters do, can be keys of a dict, and print as
     the expression that makes them. They add and multiply: ``K1 + K2``, ``K1 * K2``, ``2.0 * K``.
-    A new family of kernels derives from a subclass of this, not from this class itself.
+    A family of kernels that compares objects itself derives from `ObjectKernel`.
 
     Examples
     --------
@@ -36,7 +40,10 @@ class Kernel(ABC):
     @property
     @abstractmethod
     def mercer_columns(self) -> float:
-        """Most columns for which the kernel is Mercer: infinity for always, 0 for never."""
+        """Most columns for which the kernel is Mercer: infinity for always, 0 for never.
+
+        For objects that have no columns it is one of these two.
+        """
 
     @property
     @abstractmethod
@@ -102,6 +109,67 @@ class Kernel(ABC):
     def __radd__(self, other: object) -> "Kernel":
         """Let sum([K1, K2]) start from its 0."""
         return self if type(other) is int and other == 0 else NotImplemented
+
+
+class ObjectKernel(Kernel):
+    """A kernel that compares objects itself instead of combining other kernels.
+
+    It says how its objects are read into a store, and which space of the core evaluates them.
+    """
+
+    @property
+    @abstractmethod
+    def store_key(self) -> Hashable:
+        """Kernels with equal keys read the same objects into the same store."""
+
+    @abstractmethod
+    def read(self, objects: Any, *, name: str) -> Store:
+        """Return the store of some objects; `name` is what errors call them."""
+
+    @abstractmethod
+    def read_queries(self, queries: Any, like: Store, *, name: str) -> Store:
+        """Return the store of some queries, to be compared with the objects of `like`."""
+
+    def read_one(self, one: Any, like: Store | None, *, name: str) -> Store:
+        """Return the store of a single object, to be compared with those of `like` if given."""
+        if like is None:
+            return self.read([one], name=name)
+        return self.read_queries([one], like, name=name)
+
+    @abstractmethod
+    def make_space(self, store: Store, isa: str) -> _core.Space:
+        """Return the space of the core that evaluates this kernel on a store it has read."""
+
+    def make_normalized_space(self, store: Store, isa: str) -> _core.Space | None:
+        """Return that of the normalised kernel where it has one of its own."""
+        return None
+
+    def is_mercer_on(self, store: Store) -> bool:
+        """Whether the kernel is Mercer on the objects of this store and queries like them."""
+        return self.is_mercer
+
+
+def leaves(kernel: Kernel) -> Iterator[tuple[tuple[int, ...], ObjectKernel]]:
+    """Yield the kernels of an expression that compare objects themselves.
+
+    Each comes with the fields to follow, from the outermost object, to those that it compares.
+    """
+    match kernel:
+        case ObjectKernel():
+            yield (), kernel
+        case OnField():
+            for fields, leaf in leaves(kernel.kernel):
+                yield (kernel.field, *fields), leaf
+        case Sum():
+            for term in kernel.terms:
+                yield from leaves(term)
+        case Product():
+            for factor in kernel.factors:
+                yield from leaves(factor)
+        case Scaled() | Normalized():
+            yield from leaves(kernel.kernel)
+        case _:
+            raise InvalidArgument(f"kernel must be one from fastmks.kernels; got {kernel!r}.")
 
 
 def _terms(kernel: Kernel) -> tuple[Kernel, ...]:
@@ -285,3 +353,51 @@ class Normalized(Kernel):
         """Within -1 and 1 for a Mercer kernel, from 0 where the kernel has no negative values."""
         limit = 1.0 if self.is_mercer else math.inf
         return (0.0 if self.kernel.value_range[0] >= 0.0 else -limit, limit)
+
+
+@dataclass(frozen=True)
+class OnField(Kernel):
+    """A kernel on one part of objects that are tuples.
+
+    Parameters
+    ----------
+    field : int
+        Which part, from 0.
+    kernel : Kernel
+        The kernel that compares these parts.
+
+    Examples
+    --------
+    >>> from fastmks.kernels import Gaussian, Linear, OnField
+    >>> kernel = OnField(0, Gaussian(1.0)) * OnField(1, Linear())
+    >>> kernel(([0.0], [1.0, 2.0]), ([0.0], [3.0, 4.0]))
+    11.0
+    """
+
+    field: int
+    kernel: Kernel
+
+    def __post_init__(self) -> None:
+        try:
+            field = operator.index(self.field)
+        except TypeError:
+            field = -1
+        if field < 0 or isinstance(self.field, bool):
+            raise InvalidArgument(f"field must be a whole number from 0; got {self.field!r}.")
+        object.__setattr__(self, "field", field)
+        _check_kernel("kernel", self.kernel)
+
+    @property
+    def mercer_columns(self) -> float:
+        """That of the kernel."""
+        return self.kernel.mercer_columns
+
+    @property
+    def is_normalized(self) -> bool:
+        """Where the kernel is."""
+        return self.kernel.is_normalized
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """That of the kernel."""
+        return self.kernel.value_range

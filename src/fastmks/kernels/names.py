@@ -4,36 +4,13 @@ import difflib
 from typing import Any
 
 from fastmks.errors import InvalidArgument
-from fastmks.kernels import vectors
 from fastmks.kernels.base import Kernel
+from fastmks.kernels.vectors import FORMS
 
-__all__ = ["KERNEL_NAMES", "as_kernel", "name_of"]
+__all__ = ["KERNEL_NAMES", "as_kernel"]
 
-_CLASSES: tuple[type[vectors.VectorKernel], ...] = (
-    vectors.Cosine,
-    vectors.Epanechnikov,
-    vectors.Exponential,
-    vectors.Gaussian,
-    vectors.Laplacian,
-    vectors.Linear,
-    vectors.Polynomial,
-    vectors.Spherical,
-    vectors.Tanh,
-    vectors.Triangular,
-)
-_BY_NAME = {cls.__name__.lower(): cls for cls in _CLASSES}
-_NAMES = {cls: name for name, cls in _BY_NAME.items()}
+_BY_NAME = {name: cls for cls, name in FORMS.items()}
 KERNEL_NAMES = tuple(_BY_NAME)
-
-
-def name_of(kernel: vectors.VectorKernel) -> str:
-    """Return the name under which `as_kernel` finds kernels of this very class."""
-    if type(kernel) not in _NAMES:
-        raise InvalidArgument(
-            f"kernel must be one of the classes in fastmks.kernels; got {kernel!r} of the derived "
-            f"class {type(kernel).__name__}, whose values are not known."
-        )
-    return _NAMES[type(kernel)]
 
 
 def as_kernel(kernel: Any) -> Kernel:

@@ -1,13 +1,18 @@
 """Kernels between vectors: functions of the inner product, or of the distance."""
 
 import math
+from collections.abc import Hashable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
+from fastmks import _core
 from fastmks._validate import check_count, check_number
-from fastmks.kernels.base import Kernel
+from fastmks.errors import InvalidArgument
+from fastmks.kernels.base import ObjectKernel
+from fastmks.stores import Store, VectorStore, make_queries, make_store
 
 __all__ = [
+    "FORMS",
     "Cosine",
     "Epanechnikov",
     "Exponential",
@@ -25,13 +30,47 @@ _MOST_DEGREE = 10_000
 
 
 @dataclass(frozen=True)
-class VectorKernel(Kernel):
+class VectorKernel(ObjectKernel):
     """A kernel between vectors of one length, dense or sparse."""
 
     @property
     def parameters(self) -> dict[str, Any]:
         """Name and value of each parameter."""
         return asdict(self)
+
+    @property
+    def store_key(self) -> Hashable:
+        """The same for all."""
+        return "vectors"
+
+    def read(self, objects: Any, *, name: str) -> VectorStore:
+        """Return vectors as a store."""
+        return make_store(objects, name=name)
+
+    def read_queries(self, queries: Any, like: Store, *, name: str) -> VectorStore:
+        """Return vectors of the same length as a store of the same kind; a 1-D one is one query."""
+        return make_queries(queries, cast(VectorStore, like), name=name)
+
+    def read_one(self, one: Any, like: Store | None, *, name: str) -> VectorStore:
+        """Return a vector, or a matrix of one row, as a store."""
+        return make_queries(one, cast("VectorStore | None", like), name=name)
+
+    def make_space(self, store: Store, isa: str) -> _core.Space:
+        """Return the core's vector space."""
+        if type(self) not in FORMS:
+            raise InvalidArgument(
+                f"kernel must be one of the classes in fastmks.kernels; got {self!r} of the "
+                f"derived class {type(self).__name__}, whose values are not known."
+            )
+        unused: dict[str, Any] = {"degree": 1, "scale": 1.0, "offset": 0.0, "bandwidth": 1.0}
+        parameters = unused | self.parameters
+        return _core.vector_space(
+            cast(VectorStore, store).core, isa, FORMS[type(self)], **parameters
+        )
+
+    def is_mercer_on(self, store: Store) -> bool:
+        """Whether the vectors have few enough columns."""
+        return self.mercer_columns >= cast(VectorStore, store).n_columns
 
 
 @dataclass(frozen=True)
@@ -246,3 +285,21 @@ class Spherical(_DistanceKernel):
     """
 
     mercer_columns = 3.0
+
+
+# What the core calls each kernel.
+FORMS: dict[type[VectorKernel], str] = {
+    cls: cls.__name__.lower()
+    for cls in (
+        Cosine,
+        Epanechnikov,
+        Exponential,
+        Gaussian,
+        Laplacian,
+        Linear,
+        Polynomial,
+        Spherical,
+        Tanh,
+        Triangular,
+    )
+}

@@ -1,4 +1,4 @@
-"""Stores own the bytes of the objects: dense or sparse vectors. Input is checked here, once."""
+"""Vectors of one length, dense or sparse."""
 
 import sys
 from dataclasses import dataclass, field
@@ -8,8 +8,9 @@ import numpy as np
 
 from fastmks import _core
 from fastmks.errors import InvalidArgument
+from fastmks.stores.base import Store
 
-__all__ = ["DenseStore", "SparseStore", "Store", "make_queries", "make_store"]
+__all__ = ["DenseStore", "SparseStore", "VectorStore", "make_queries", "make_store"]
 
 _MOST_COLUMNS = 2**31 - 1
 _CACHE_LINE = 64  # bytes
@@ -19,7 +20,7 @@ _WAY_OUT = "Pass an n x d array, a list of equally long rows, a DataFrame or a s
 
 
 @dataclass(frozen=True, eq=False)
-class DenseStore:
+class DenseStore(Store):
     """Rows of a float32 or float64 array, each contiguous; the caller's own when they are."""
 
     array: np.ndarray[Any, Any]
@@ -36,6 +37,11 @@ class DenseStore:
         """Length of every vector."""
         return int(self.array.shape[1])
 
+    @property
+    def kind(self) -> str:
+        """What the objects are."""
+        return f"vectors of {self.n_columns} columns"
+
     def copy(self) -> "DenseStore":
         """The same vectors in memory of their own."""
         return DenseStore(self.array.copy())
@@ -50,7 +56,7 @@ class DenseStore:
 
 
 @dataclass(frozen=True, eq=False)
-class SparseStore:
+class SparseStore(Store):
     """Compressed sparse rows: columns increase within a row, none twice."""
 
     offsets: np.ndarray[Any, np.dtype[np.int64]]
@@ -71,6 +77,11 @@ class SparseStore:
     def __len__(self) -> int:
         return int(self.offsets.shape[0]) - 1
 
+    @property
+    def kind(self) -> str:
+        """What the objects are."""
+        return f"sparse vectors of {self.n_columns} columns"
+
     def copy(self) -> "SparseStore":
         """The same vectors in memory of their own."""
         return SparseStore(
@@ -88,10 +99,10 @@ class SparseStore:
         return SparseStore(offsets, self.columns[entries], self.values[entries], self.n_columns)
 
 
-Store: TypeAlias = DenseStore | SparseStore
+VectorStore: TypeAlias = DenseStore | SparseStore
 
 
-def make_store(objects: Any, *, name: str = "objects") -> Store:
+def make_store(objects: Any, *, name: str = "objects") -> VectorStore:
     """Return the store of a non-empty set of vectors."""
     store = _read_vectors(objects, name, single=False)
     if len(store) == 0:
@@ -99,7 +110,9 @@ def make_store(objects: Any, *, name: str = "objects") -> Store:
     return store
 
 
-def make_queries(queries: Any, like: Store | None = None, *, name: str = "queries") -> Store:
+def make_queries(
+    queries: Any, like: VectorStore | None = None, *, name: str = "queries"
+) -> VectorStore:
     """Return queries as a store of the kind of `like`. A 1-D vector is one query; none is fine."""
     store = _read_vectors(queries, name, single=True)
     if like is None:
@@ -116,7 +129,7 @@ def make_queries(queries: Any, like: Store | None = None, *, name: str = "querie
     return store
 
 
-def _read_vectors(vectors: Any, name: str, *, single: bool) -> Store:
+def _read_vectors(vectors: Any, name: str, *, single: bool) -> VectorStore:
     return _sparse(vectors, name) if _is_sparse(vectors) else _dense(vectors, name, single=single)
 
 

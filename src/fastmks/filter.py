@@ -1,0 +1,68 @@
+"""The engine that evaluates in the order of upper bounds, until no bound is left that matters."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fastmks import _core
+from fastmks.engine import AboveFound, Cost, Search, TopKFound, plain_int64
+from fastmks.errors import InvalidArgument
+from fastmks.spaces import Space
+
+__all__ = ["Filter"]
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Bounds every value from above, cheaply, and evaluates what the bounds leave."""
+
+    space: Space
+    name: ClassVar[str] = "filter"
+
+    def __post_init__(self) -> None:
+        if not self.space.has_bounds:
+            raise InvalidArgument(
+                f"algorithm='filter' needs a kernel with upper bounds; {self.space.kernel!r} has "
+                "none. Pass algorithm='tree' for a Mercer kernel, or 'scan'."
+            )
+
+    def top_k(self, search: Search, k: int) -> TopKFound:
+        """Return the k best of each query: always exact, which keeps every promise about values."""
+        if search.approximation.stops_early:
+            option = "budget" if search.approximation.budget is not None else "seconds"
+            raise InvalidArgument(f"{option} needs algorithm='tree'; got algorithm='filter'.")
+        with search.progress.bar(len(search.queries), unit=" queries") as report:
+            values, positions, counts = _core.filter_top_k(
+                self.space.core,
+                search.queries.core,
+                self.space.places(search.among),
+                self.space.order,
+                search.skip_self,
+                k,
+                search.threads,
+                report,
+            )
+        gap = np.zeros(len(search.queries))
+        return TopKFound(values, plain_int64(positions), gap, _named_cost(counts))
+
+    def above(
+        self, search: Search, thresholds: np.ndarray[Any, np.dtype[np.float64]]
+    ) -> AboveFound:
+        """Return all at or above each query's threshold."""
+        with search.progress.bar(len(search.queries), unit=" queries") as report:
+            (offsets, values, positions), counts = _core.filter_above(
+                self.space.core,
+                search.queries.core,
+                self.space.places(search.among),
+                self.space.order,
+                thresholds,
+                search.threads,
+                report,
+            )
+        return AboveFound(plain_int64(offsets), values, plain_int64(positions), _named_cost(counts))
+
+
+def _named_cost(counts: tuple[int, int]) -> Cost:
+    evaluations, bounds = counts
+    return Cost(evaluations=evaluations, bounds=bounds)
