@@ -1,0 +1,31 @@
+"""Read strings from whatever sequence holds them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from fastmks.errors import InvalidArgument
+
+__all__ = ["read_strings"]
+
+
+def read_strings(strings: Any, *, name: str, single: bool = False) -> list[str] | list[bytes]:
+    """Return a list of str, or of bytes. One string is one query where `single`.
+
+    Lists, tuples, numpy arrays, pandas Series and generators will do.
+    """
+    if isinstance(strings, (str, bytes)):
+        if not single:
+            raise InvalidArgument(
+                f"{name} must be a sequence of strings; got one string. Put it in a list."
+            )
+        strings = [strings]
+    if not isinstance(strings, Iterable):
+        raise InvalidArgument(f"{name} must be a sequence of strings; got {strings!r}.")
+    read = list(strings)
+    wanted = bytes if read and isinstance(read[0], bytes) else str
+    for i, string in enumerate(read):
+        if not isinstance(string, wanted):
+            raise InvalidArgument(
+                f"{name} must all be str or all be bytes; {name}[{i}] is {string!r}."
+            )
+    return read
