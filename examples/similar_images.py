@@ -1,7 +1,7 @@
 """Find similar images: handwritten digits of 8 x 8 pixels, from scikit-learn, drawn as text.
 
-    python examples/similar_images.py               # Gaussian kernel
-    python examples/similar_images.py cosine        # or another kernel of vectors, by its name
+python examples/similar_images.py               # Gaussian kernel
+python examples/similar_images.py cosine        # or another kernel of vectors, by its name
 """
 
 import sys
@@ -37,7 +37,9 @@ def main() -> None:
     indexed, shown = pixels[:-N_QUERIES], digits[:-N_QUERIES]
     index = fastmks.Index(indexed, kernel)
     hits = index.search(pixels[-N_QUERIES:], k=K)
-    print(f"{len(index)} digits indexed under {index.kernel}; the {K} most similar to three others:")
+    print(
+        f"{len(index)} digits indexed under {index.kernel}; the {K} most similar to three others:"
+    )
     for query in range(0, N_QUERIES, 40):
         found = hits.indices[query]
         images = [pixels[-N_QUERIES + query], *indexed[found]]

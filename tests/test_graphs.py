@@ -108,9 +108,7 @@ def renumbered(graph, order):
 @given(st.lists(graphs(), min_size=1, max_size=4), st.lists(graphs(), max_size=3))
 def test_values_are_those_of_the_definitions(objects, queries):
     for kernel in KERNELS:
-        np.testing.assert_array_equal(
-            kernel.matrix(objects), slow_matrix(kernel, objects, objects)
-        )
+        np.testing.assert_array_equal(kernel.matrix(objects), slow_matrix(kernel, objects, objects))
         if queries:
             np.testing.assert_array_equal(
                 kernel.matrix(queries, objects), slow_matrix(kernel, queries, objects)

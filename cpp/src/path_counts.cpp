@@ -22,8 +22,7 @@ public:
         std::sort(names_.begin(), names_.end());
         names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
         for (std::size_t v = 0; v < n_nodes_; ++v) {
-            const auto at =
-                std::lower_bound(names_.begin(), names_.end(), view.labels[first_ + v]);
+            const auto at = std::lower_bound(names_.begin(), names_.end(), view.labels[first_ + v]);
             ranks_[v] = static_cast<std::size_t>(at - names_.begin());
         }
         by_length_.resize(names_.size());

@@ -5,6 +5,7 @@ import operator
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -162,7 +163,7 @@ def _cut(
     """Return the bytes of numbers, cut at these ends."""
     text = numbers.tobytes()
     at = [0, *(ends * numbers.itemsize).tolist()]
-    return [text[begin:end] for begin, end in zip(at, at[1:], strict=False)]
+    return [text[begin:end] for begin, end in pairwise(at)]
 
 
 @dataclass(frozen=True)

@@ -79,8 +79,8 @@ def read_graphs(
     if starts[-1] > _MOST_NODES:
         raise InvalidArgument(f"the graphs must have at most 2**31 - 1 nodes; got {starts[-1]}.")
     offsets, neighbours = _neighbours(joined + starts[graph_of_edge, None], int(starts[-1]))
-    labels = np.concatenate([np.zeros(0, np.int32), *colours])
-    return Graphs(starts, offsets, neighbours, labels, name)
+    all_colours = np.concatenate([np.zeros(0, np.int32), *colours])
+    return Graphs(starts, offsets, neighbours, all_colours, name)
 
 
 def _is_networkx(graph: Any) -> bool:
@@ -135,9 +135,10 @@ def _read_edges(edges: Any, name: str) -> _Integers:
 def _read_labels(labels: Any, name: str) -> Sequence[Any]:
     rule = f"node_labels of {name} must be one label per node, or the number of nodes"
     if isinstance(labels, Integral) and not isinstance(labels, bool):
-        if not 0 <= labels <= _MOST_NODES:
-            raise InvalidArgument(f"{rule}, from 0 to 2**31 - 1; got {labels}.")
-        return [None] * int(labels)
+        n_nodes = int(labels)
+        if not 0 <= n_nodes <= _MOST_NODES:
+            raise InvalidArgument(f"{rule}, from 0 to 2**31 - 1; got {n_nodes}.")
+        return [None] * n_nodes
     if hasattr(labels, "__array__"):
         array = np.asarray(labels)
         if array.ndim != 1:
