@@ -46,7 +46,8 @@ class Vocabulary:
         if self._known is None:
             found = [columns.setdefault(feature, len(columns)) for feature in features]
         else:
-            find = self._known.find
+            is_last = self._known._known is None
+            find = self._known._columns.get if is_last else self._known.find
             found = []
             for feature in features:
                 column = find(feature)
