@@ -7,6 +7,7 @@ namespace fastmks::bindings {
 
 void register_stores(nanobind::module_& m);
 void register_spaces(nanobind::module_& m);
+void register_graphs(nanobind::module_& m);
 void register_scan(nanobind::module_& m);
 void register_tree(nanobind::module_& m);
 

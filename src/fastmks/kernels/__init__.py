@@ -10,6 +10,7 @@ Polynomial(degree=10, offset=0.0, scale=1.0)
 """
 
 from fastmks.kernels.base import Kernel, Normalized, OnField, Product, Scaled, Sum
+from fastmks.kernels.graphs import ShortestPath, WeisfeilerLehman
 from fastmks.kernels.names import KERNEL_NAMES, as_kernel
 from fastmks.kernels.vectors import (
     Cosine,
@@ -38,9 +39,11 @@ __all__ = [
     "Polynomial",
     "Product",
     "Scaled",
+    "ShortestPath",
     "Spherical",
     "Sum",
     "Tanh",
     "Triangular",
+    "WeisfeilerLehman",
     "as_kernel",
 ]

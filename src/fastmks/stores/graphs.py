@@ -1,0 +1,203 @@
+"""Read graphs: those of networkx, or pairs of arrays. All become one graph of many parts."""
+
+import reprlib
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from numbers import Integral, Number
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fastmks.errors import InvalidArgument
+from fastmks.stores.counts import Vocabulary
+
+__all__ = ["Graphs", "list_graphs", "read_graphs"]
+
+_MOST_NODES = 2**31 - 1
+_WAY_OUT = "Pass networkx graphs or pairs (edges, node_labels)."
+
+_Integers: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True, eq=False)
+class Graphs:
+    """Undirected simple graphs side by side, their nodes numbered through.
+
+    Graph g has the nodes graphs[g] ... graphs[g + 1], node v the neighbours
+    neighbours[offsets[v] ... offsets[v + 1]].
+    """
+
+    graphs: _Integers
+    offsets: _Integers
+    neighbours: np.ndarray[Any, np.dtype[np.int32]]
+    labels: np.ndarray[Any, np.dtype[np.int32]]  # columns of the vocabulary
+    name: Callable[[int], str]  # what errors call a graph
+
+    def __len__(self) -> int:
+        return len(self.graphs) - 1
+
+    @property
+    def graph_of_node(self) -> _Integers:
+        """The graph that each node belongs to."""
+        return np.repeat(np.arange(len(self)), np.diff(self.graphs))
+
+
+def list_graphs(graphs: Any, *, name: str, single: bool) -> list[Any]:
+    """Return graphs as a list. One graph is a list of one where `single`, else an error."""
+    if _is_one_graph(graphs):
+        if not single:
+            raise InvalidArgument(
+                f"{name} must be a list of graphs; got one graph. Put it in a list."
+            )
+        return [graphs]
+    if isinstance(graphs, (str, bytes, Mapping)) or not isinstance(graphs, Iterable):
+        raise InvalidArgument(
+            f"{name} must be a list of graphs; got {reprlib.repr(graphs)}. {_WAY_OUT}"
+        )
+    return list(graphs)
+
+
+def read_graphs(
+    graphs: Sequence[Any], vocabulary: Vocabulary, *, name: Callable[[int], str]
+) -> Graphs:
+    """Read a list of graphs; `name` says what errors call each. Labels get columns."""
+    edges: list[_Integers] = []
+    colours: list[np.ndarray[Any, np.dtype[np.int32]]] = []
+    for i, graph in enumerate(graphs):
+        these, labels = _read_graph(graph, name(i))
+        _check_labels(labels, name(i))
+        edges.append(these)
+        # As tuples of one, labels cannot be mistaken for features of another kind.
+        colours.append(vocabulary.number((label,) for label in labels))
+    sizes = np.array([len(labels) for labels in colours], dtype=np.int64)
+    n_edges = np.array([len(these) for these in edges], dtype=np.int64)
+    graph_of_edge = np.repeat(np.arange(len(graphs)), n_edges)
+    joined = np.concatenate([np.zeros((0, 2), np.int64), *edges])
+    _check_edges(joined, graph_of_edge, sizes, name)
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    if starts[-1] > _MOST_NODES:
+        raise InvalidArgument(f"the graphs must have at most 2**31 - 1 nodes; got {starts[-1]}.")
+    offsets, neighbours = _neighbours(joined + starts[graph_of_edge, None], int(starts[-1]))
+    all_colours = np.concatenate([np.zeros(0, np.int32), *colours])
+    return Graphs(starts, offsets, neighbours, all_colours, name)
+
+
+def _is_networkx(graph: Any) -> bool:
+    networkx = sys.modules.get("networkx")  # whoever holds such a graph has imported it
+    return networkx is not None and isinstance(graph, networkx.Graph)
+
+
+def _is_one_graph(graphs: Any) -> bool:
+    is_pair = isinstance(graphs, tuple) and len(graphs) == 2 and not any(map(_is_networkx, graphs))
+    return is_pair or _is_networkx(graphs)
+
+
+def _read_graph(graph: Any, name: str) -> tuple[_Integers, Sequence[Any]]:
+    """Return the edges of a graph, between nodes numbered from 0, and their labels."""
+    if _is_networkx(graph):
+        return _read_networkx(graph, name)
+    if isinstance(graph, (tuple, list)) and len(graph) == 2:
+        return _read_edges(graph[0], name), _read_labels(graph[1], name)
+    raise InvalidArgument(
+        f"{name} is not a graph that can be read; got {reprlib.repr(graph)}. {_WAY_OUT}"
+    )
+
+
+def _read_networkx(graph: Any, name: str) -> tuple[_Integers, Sequence[Any]]:
+    if graph.is_directed():
+        raise InvalidArgument(
+            f"{name} is a directed graph, and these kernels compare undirected ones. Pass "
+            "graph.to_undirected() to forget the directions."
+        )
+    numbers = {node: i for i, node in enumerate(graph)}
+    edges = [(numbers[u], numbers[v]) for u, v in graph.edges()]
+    labels = [label for _, label in graph.nodes(data="label")]  # None where there is none
+    return np.array(edges, dtype=np.int64).reshape(-1, 2), labels
+
+
+def _read_edges(edges: Any, name: str) -> _Integers:
+    rule = f"edges of {name} must be an (m, 2) array of whole numbers, two nodes per row"
+    try:
+        array = np.asarray(edges)
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise InvalidArgument(f"{rule}; they cannot be read as an array: {error}") from error
+    if array.ndim in (1, 2) and array.size == 0:
+        return np.zeros((0, 2), dtype=np.int64)
+    if array.ndim != 2 or array.shape[1] != 2:
+        hint = " Transpose it." if array.ndim == 2 and array.shape[0] == 2 else ""
+        raise InvalidArgument(f"{rule}; got the shape {array.shape}.{hint}")
+    if array.dtype.kind not in "iu":
+        raise InvalidArgument(f"{rule}; got dtype {array.dtype}.")
+    return array.astype(np.int64)
+
+
+def _read_labels(labels: Any, name: str) -> Sequence[Any]:
+    rule = f"node_labels of {name} must be one label per node, or the number of nodes"
+    if isinstance(labels, Integral) and not isinstance(labels, bool):
+        n_nodes = int(labels)
+        if not 0 <= n_nodes <= _MOST_NODES:
+            raise InvalidArgument(f"{rule}, from 0 to 2**31 - 1; got {n_nodes}.")
+        return [None] * n_nodes
+    if hasattr(labels, "__array__"):
+        array = np.asarray(labels)
+        if array.ndim != 1:
+            raise InvalidArgument(f"{rule}; got an array of shape {array.shape}.")
+        listed: list[Any] = array.tolist()
+        return listed
+    # Sets and mappings are not in the order of the nodes.
+    if isinstance(labels, (Set, Mapping)) or not isinstance(labels, Iterable):
+        raise InvalidArgument(f"{rule}; got {reprlib.repr(labels)}.")
+    return list(labels)
+
+
+def _check_labels(labels: Sequence[Any], name: str) -> None:
+    try:
+        distinct = set(labels)
+    except TypeError:
+        bad = next(node for node, label in enumerate(labels) if not _is_hashable(label))
+        raise InvalidArgument(
+            f"labels must be hashable; {name} has {reprlib.repr(labels[bad])} at node {bad} "
+            "(of those it lists). A tuple will do for a list."
+        ) from None
+    for label in distinct:
+        if isinstance(label, Number) and label != label:
+            raise InvalidArgument(
+                f"labels must be equal to themselves; {name} has the label {label}. Give unknown "
+                "labels a value of their own, such as None."
+            )
+
+
+def _is_hashable(label: Any) -> bool:
+    try:
+        hash(label)
+    except TypeError:
+        return False
+    return True
+
+
+def _check_edges(
+    edges: _Integers, graph_of_edge: _Integers, sizes: _Integers, name: Callable[[int], str]
+) -> None:
+    is_bad = (edges < 0) | (edges >= sizes[graph_of_edge, None])
+    for at in np.flatnonzero(is_bad.any(axis=1)):
+        u, v = edges[at]
+        graph = int(graph_of_edge[at])
+        raise InvalidArgument(
+            f"{name(graph)} has an edge ({u}, {v}), but its labels are those of {sizes[graph]} "
+            "nodes, numbered from 0. Give every node a label."
+        )
+
+
+def _neighbours(
+    edges: _Integers, n_nodes: int
+) -> tuple[_Integers, np.ndarray[Any, np.dtype[np.int32]]]:
+    """Each node's neighbours: each once, however many edges lead there, and never itself."""
+    low, high = edges.min(axis=1), edges.max(axis=1)
+    pairs = np.unique((low * n_nodes + high)[low != high])
+    low, high = np.divmod(pairs, max(1, n_nodes))
+    ends = np.concatenate([low, high])
+    offsets = np.zeros(n_nodes + 1, dtype=np.int64)
+    np.cumsum(np.bincount(ends, minlength=n_nodes), out=offsets[1:])
+    others = np.concatenate([high, low])[np.argsort(ends, kind="stable")]
+    return offsets, others.astype(np.int32)
