@@ -13,6 +13,7 @@ NB_MODULE(_core, m) {
     fastmks::bindings::register_stores(m);
     fastmks::bindings::register_spaces(m);
     fastmks::bindings::register_graphs(m);
+    fastmks::bindings::register_alignments(m);
     fastmks::bindings::register_scan(m);
     fastmks::bindings::register_tree(m);
 }

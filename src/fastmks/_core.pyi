@@ -90,6 +90,21 @@ def path_counts(graphs: Annotated[NDArray[numpy.int64], dict(shape=(None,), orde
     """
     (graph, low label, high label, length, count) of the pairs of nodes in each graph.
     """
+class ResidueStore:
+    """Strings, over arrays that are not copied."""
+
+class SeriesStore:
+    """Series, over arrays that are not copied."""
+
+def residue_store(residues: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> ResidueStore: ...
+
+def series_store(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_channels: int) -> SeriesStore: ...
+
+def local_alignment_space(store: ResidueStore, isa: str, scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gap_open: float, gap_extend: float, beta: float, is_normalized: bool, is_mercer: bool) -> Space: ...
+
+def best_alignment_space(store: ResidueStore, isa: str, scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gap_open: float, gap_extend: float, has_gaps: bool) -> Space: ...
+
+def global_alignment_space(store: SeriesStore, isa: str, bandwidth: float, triangular: int, is_normalized: bool) -> Space: ...
 
 def scan_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, skip_self: bool, k: int, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]: ...
 

@@ -192,6 +192,11 @@ def _count_normalizations(kernel: Kernel) -> int:
     return 0
 
 
+def _too_large_hint(kernel: Kernel) -> str:
+    """Return what each kind of kernel in an expression advises."""
+    return " ".join(dict.fromkeys(leaf.too_large_hint for _, leaf in leaves(kernel)))
+
+
 @contextmanager
 def faults_named(kernel: Kernel, name_query: Namer, name_object: Namer) -> Iterator[None]:
     """Turn faults of the core, which knows positions only, into errors that name the objects."""
@@ -202,13 +207,12 @@ def faults_named(kernel: Kernel, name_query: Namer, name_object: Namer) -> Itera
         if math.isfinite(value):
             raise KernelValueError(
                 f"{kernel!r} gives {name_query(query)} and itself the value {value}: too large for "
-                "the distances of a tree. Rescale the vectors; a search with algorithm='scan' "
-                "needs no distances."
+                f"the distances of a tree. {_too_large_hint(kernel)} A search with "
+                "algorithm='scan' needs no distances."
             ) from None
         raise KernelValueError(
             f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}; "
-            "a ranking needs finite values. Rescale the vectors, or use a kernel with a bounded "
-            "range such as Cosine() or Gaussian()."
+            f"a ranking needs finite values. {_too_large_hint(kernel)}"
         ) from None
     except _core.NotMercerFault as fault:
         query, position, value, limit = fault.args
@@ -247,8 +251,8 @@ def faults_named(kernel: Kernel, name_query: Namer, name_object: Namer) -> Itera
             ) from None
         raise KernelValueError(
             f"{kernel!r} cannot be normalised: K(x, x) = {value} for {x}, which is not a zero "
-            "object: underflow has eaten its digits. Rescale the vectors, or use Cosine() in place "
-            "of Normalized(Linear())."
+            "object: underflow has eaten its digits. Rescale the objects; for vectors, use "
+            "Cosine() in place of Normalized(Linear())."
         ) from None
 
 

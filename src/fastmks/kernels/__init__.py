@@ -9,9 +9,12 @@ Polynomial(degree=10, offset=0.0, scale=1.0)
 0.5 * Cosine() + 0.5 * Gaussian(bandwidth=3.0)
 """
 
+from fastmks.kernels.alignments import LocalAlignment, SegmentMatch, SmithWaterman
 from fastmks.kernels.base import Kernel, Normalized, OnField, Product, Scaled, Sum
 from fastmks.kernels.graphs import ShortestPath, WeisfeilerLehman
 from fastmks.kernels.names import KERNEL_NAMES, as_kernel
+from fastmks.kernels.series import GlobalAlignment
+from fastmks.kernels.substitution import BLOSUM62, Substitution
 from fastmks.kernels.vectors import (
     Cosine,
     Epanechnikov,
@@ -26,21 +29,27 @@ from fastmks.kernels.vectors import (
 )
 
 __all__ = [
+    "BLOSUM62",
     "KERNEL_NAMES",
     "Cosine",
     "Epanechnikov",
     "Exponential",
     "Gaussian",
+    "GlobalAlignment",
     "Kernel",
     "Laplacian",
     "Linear",
+    "LocalAlignment",
     "Normalized",
     "OnField",
     "Polynomial",
     "Product",
     "Scaled",
     "ShortestPath",
+    "SegmentMatch",
+    "SmithWaterman",
     "Spherical",
+    "Substitution",
     "Sum",
     "Tanh",
     "Triangular",

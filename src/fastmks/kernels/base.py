@@ -144,6 +144,11 @@ class ObjectKernel(Kernel):
         """Return that of the normalised kernel where it has one of its own."""
         return None
 
+    @property
+    def too_large_hint(self) -> str:
+        """What to do about values too large for float64, for the error that reports one."""
+        return "Rescale the objects, or use Normalized(...)."
+
     def is_mercer_on(self, store: Store) -> bool:
         """Whether the kernel is Mercer on the objects of this store and queries like them."""
         return self.is_mercer

@@ -68,6 +68,14 @@ class VectorKernel(ObjectKernel):
             cast(VectorStore, store).core, isa, FORMS[type(self)], **parameters
         )
 
+    @property
+    def too_large_hint(self) -> str:
+        """Smaller vectors, or a bounded kernel."""
+        return (
+            "Rescale the vectors, or use a kernel with a bounded range such as Cosine() or "
+            "Gaussian()."
+        )
+
     def is_mercer_on(self, store: Store) -> bool:
         """Whether the vectors have few enough columns."""
         return self.mercer_columns >= cast(VectorStore, store).n_columns

@@ -1,0 +1,245 @@
+"""Kernels and scores of strings that may be aligned: proteins, DNA."""
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from fastmks import _core
+from fastmks._validate import check_number
+from fastmks.errors import InvalidArgument
+from fastmks.kernels.base import ObjectKernel
+from fastmks.kernels.substitution import Substitution, find_substitution
+from fastmks.stores import Store
+from fastmks.stores.residues import ResidueStore, make_residues
+
+__all__ = ["LocalAlignment", "SegmentMatch", "SmithWaterman"]
+
+_MOST_EXPONENT = 64.0  # LocalAlignmentSpace::largest_exponent
+
+
+class _AlignmentKernel(ObjectKernel):
+    """A kernel between strings whose letters a substitution matrix scores."""
+
+    substitution: str | Substitution
+
+    @property
+    def _scores(self) -> Substitution:
+        return find_substitution(self.substitution)
+
+    @property
+    def store_key(self) -> Hashable:
+        """The same for all with the same letters in the same order."""
+        return ("residues", self._scores.letters)
+
+    @property
+    def _matrix_name(self) -> str:
+        return self.substitution if isinstance(self.substitution, str) else "the substitution"
+
+    def read(self, objects: Any, *, name: str) -> ResidueStore:
+        """Return strings as a store."""
+        return make_residues(objects, self._scores.letters, name=name, matrix=self._matrix_name)
+
+    def read_queries(self, queries: Any, like: Store, *, name: str) -> ResidueStore:
+        """Return strings as a store; one string is one query."""
+        return make_residues(
+            queries, self._scores.letters, name=name, matrix=self._matrix_name, single=True
+        )
+
+
+def _check_cost(name: str, cost: Any) -> float:
+    number = check_number(name, cost)
+    if number < 0.0:
+        raise InvalidArgument(
+            f"{name} must be at least 0: it is what a gap costs; got {name}={number}."
+        )
+    return number
+
+
+@dataclass(frozen=True)
+class LocalAlignment(_AlignmentKernel):
+    """The sum of exp(beta * score) over all local alignments of two strings (Saigo et al. 2004).
+
+    Where `SmithWaterman` takes the best alignment, this kernel counts all of them, good ones more:
+    that makes it Mercer whenever exp(beta * substitution) is positive semidefinite. Its values
+    grow exponentially with length and are infinite beyond 1e308, which a search refuses:
+    ``Normalized(LocalAlignment(...))`` never overflows, and is what one wants to rank.
+
+    Parameters
+    ----------
+    beta : float, default 0.5
+        Positive; the greater, the more the best alignment counts.
+    substitution : str or Substitution, default "BLOSUM62"
+        What aligning two letters scores.
+    gap_open, gap_extend : float, default 11.0 and 1.0
+        A gap of n letters costs ``gap_open + gap_extend * (n - 1)``. No beta * |score| and no
+        beta * cost may exceed 64.
+
+    Examples
+    --------
+    >>> from fastmks.kernels import LocalAlignment, Normalized
+    >>> LocalAlignment().is_mercer
+    True
+    >>> kernel = Normalized(LocalAlignment(beta=0.5))
+    >>> round(kernel("MKVLAAGIVG", "MKVLSAGIVG"), 3), round(kernel("MKVLAAGIVG", "WWYHPPCDDE"), 3)
+    (0.249, 0.0)
+    """
+
+    beta: float = 0.5
+    substitution: str | Substitution = "BLOSUM62"
+    gap_open: float = 11.0
+    gap_extend: float = 1.0
+
+    is_normalized = False
+    value_range = (1.0, math.inf)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "beta", check_number("beta", self.beta, positive=True))
+        object.__setattr__(self, "gap_open", _check_cost("gap_open", self.gap_open))
+        object.__setattr__(self, "gap_extend", _check_cost("gap_extend", self.gap_extend))
+        largest = max(self.gap_open, self.gap_extend, float(abs(self._scores.array).max()))
+        if not self.beta * largest <= _MOST_EXPONENT:
+            raise InvalidArgument(
+                f"beta times the greatest score or cost must be at most {_MOST_EXPONENT:g}; got "
+                f"{self.beta:g} * {largest:g}. With such a beta only the best alignment counts: "
+                "see SmithWaterman."
+            )
+
+    @property
+    def mercer_columns(self) -> float:
+        """Always, or never: as exp(beta * substitution) is positive semidefinite or not."""
+        return math.inf if self._scores.is_positive(self.beta) else 0.0
+
+    @property
+    def too_large_hint(self) -> str:
+        """The normalised kernel."""
+        return "Use Normalized(LocalAlignment(...)), which never overflows, or a smaller beta."
+
+    def make_space(self, store: Store, isa: str) -> _core.Space:
+        """Return the core's space.
+
+        Examples
+        --------
+        >>> kernel = LocalAlignment()
+        >>> kernel.make_space(kernel.read(["ARN"], name="objects"), "baseline").self_values() > 1
+        array([ True])
+        """
+        return self._space(store, isa, is_normalized=False)
+
+    def make_normalized_space(self, store: Store, isa: str) -> _core.Space:
+        """Return the core's space of normalised values.
+
+        Examples
+        --------
+        >>> kernel = LocalAlignment()
+        >>> store = kernel.read(["ARN"], name="objects")
+        >>> kernel.make_normalized_space(store, "baseline").self_values()
+        array([1.])
+        """
+        return self._space(store, isa, is_normalized=True)
+
+    def _space(self, store: Store, isa: str, *, is_normalized: bool) -> _core.Space:
+        return _core.local_alignment_space(
+            cast(ResidueStore, store).core,
+            isa,
+            self._scores.array,
+            self.gap_open,
+            self.gap_extend,
+            self.beta,
+            is_normalized,
+            self.is_mercer,
+        )
+
+
+class _BestAlignment(_AlignmentKernel):
+    """The score of the best alignment of some kind: a similarity with upper bounds, not Mercer."""
+
+    mercer_columns = 0.0
+    is_normalized = False
+    value_range = (0.0, math.inf)
+
+    @property
+    def _gaps(self) -> tuple[float, float] | None:
+        """Costs of gaps, or None where there are none."""
+        return None
+
+    def make_space(self, store: Store, isa: str) -> _core.Space:
+        """Return the core's space, which has bounds."""
+        gap_open, gap_extend = self._gaps or (0.0, 0.0)
+        return _core.best_alignment_space(
+            cast(ResidueStore, store).core,
+            isa,
+            self._scores.array,
+            gap_open,
+            gap_extend,
+            self._gaps is not None,
+        )
+
+
+@dataclass(frozen=True)
+class SmithWaterman(_BestAlignment):
+    """The score of the best local alignment of two strings, gaps allowed. Not Mercer.
+
+    Exact for whole scores and costs. Trees refuse it, since no Hilbert space has it as its inner
+    product; ``algorithm="filter"`` searches exactly in the order of upper bounds, from how many
+    letters of each kind two strings have.
+
+    Parameters
+    ----------
+    substitution : str or Substitution, default "BLOSUM62"
+        What aligning two letters scores.
+    gap_open, gap_extend : float, default 11.0 and 1.0
+        A gap of n letters costs ``gap_open + gap_extend * (n - 1)``; to extend one may not cost
+        more than to open one.
+
+    Examples
+    --------
+    >>> import fastmks
+    >>> from fastmks.kernels import SmithWaterman
+    >>> proteins = ["MKVLAAGIVGW", "GGSGGSGGS", "MKVLAGIVG"]
+    >>> index = fastmks.Index(proteins, SmithWaterman(), algorithm="filter")
+    >>> index.search("MKVLAAGIVG", k=2)
+    Hits(values=array([[45., 29.]]), indices=array([[0, 2]]))
+    """
+
+    substitution: str | Substitution = "BLOSUM62"
+    gap_open: float = 11.0
+    gap_extend: float = 1.0
+
+    def __post_init__(self) -> None:
+        find_substitution(self.substitution)
+        object.__setattr__(self, "gap_open", _check_cost("gap_open", self.gap_open))
+        object.__setattr__(self, "gap_extend", _check_cost("gap_extend", self.gap_extend))
+        if self.gap_extend > self.gap_open:
+            raise InvalidArgument(
+                f"gap_extend must be at most gap_open, or no gap would be extended; got "
+                f"{self.gap_extend:g} and {self.gap_open:g}."
+            )
+
+    @property
+    def _gaps(self) -> tuple[float, float]:
+        return self.gap_open, self.gap_extend
+
+
+@dataclass(frozen=True)
+class SegmentMatch(_BestAlignment):
+    """The score of the best pair of equally long segments of two strings, no gaps. Not Mercer.
+
+    What BLAST calls a maximal segment pair. Exact for whole scores; searched like `SmithWaterman`.
+
+    Parameters
+    ----------
+    substitution : str or Substitution, default "BLOSUM62"
+        What aligning two letters scores.
+
+    Examples
+    --------
+    >>> from fastmks.kernels import SegmentMatch
+    >>> SegmentMatch()("MKVLAAGIVG", "PPPMKVLAP")
+    22.0
+    """
+
+    substitution: str | Substitution = "BLOSUM62"
+
+    def __post_init__(self) -> None:
+        find_substitution(self.substitution)

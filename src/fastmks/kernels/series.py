@@ -1,0 +1,125 @@
+"""Kernels of time series that may run at different speeds."""
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from fastmks import _core
+from fastmks._validate import check_count, check_number
+from fastmks.errors import InvalidArgument
+from fastmks.kernels.base import ObjectKernel
+from fastmks.stores import Store
+from fastmks.stores.series import SeriesStore, make_series
+
+__all__ = ["GlobalAlignment"]
+
+_LEAST_BANDWIDTH = 1e-300  # its inverse must be finite
+_MOST_TRIANGULAR = 10_000_000
+
+
+class _SeriesKernel(ObjectKernel):
+    """A kernel between time series."""
+
+    @property
+    def store_key(self) -> Hashable:
+        """The same for all."""
+        return "series"
+
+    def read(self, objects: Any, *, name: str) -> SeriesStore:
+        """Return series as a store."""
+        return make_series(objects, name=name)
+
+    def read_queries(self, queries: Any, like: Store, *, name: str) -> SeriesStore:
+        """Return series of as many channels as a store; a 1-D array of numbers is one query."""
+        return make_series(queries, cast(SeriesStore, like), name=name, single=True)
+
+
+@dataclass(frozen=True)
+class GlobalAlignment(_SeriesKernel):
+    """Cuturi's global alignment kernel of time series: a Mercer kernel in place of time warping.
+
+    The sum, over all ways to align two series from beginning to end, of the product of
+    ``v / (2 - v)`` over the aligned times, where ``v = exp(-|x_i - y_j|^2 / (2 bandwidth^2))``. It
+    is Mercer, which no kernel made of the time-warping distance is. Values grow and
+    fall exponentially with length: rank with ``Normalized(GlobalAlignment(...))``, which never
+    overflows.
+
+    Objects are a list of arrays, 1-D or (time, channels), of any lengths; a 2-D array holds a
+    series in each row.
+
+    Parameters
+    ----------
+    bandwidth : float
+        Positive. A usual choice is a multiple of the median of |x_i - y_j| times the root of the
+        median length.
+    triangular : int, optional
+        T: v is multiplied by ``max(0, 1 - |i - j| / T)``, so that times further apart than T are
+        never aligned. Faster, and Mercer as well. Series whose lengths differ by T or more have
+        the value 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastmks.kernels import GlobalAlignment, Normalized
+    >>> kernel = Normalized(GlobalAlignment(bandwidth=1.0))
+    >>> beat = np.array([0.0, 0.0, 1.0, 3.0, 1.0, 0.0])
+    >>> late, slow = np.roll(beat, 1), np.repeat(beat, 2)
+    >>> [round(kernel(beat, other), 3) for other in (beat, late, slow, -beat)]
+    [1.0, 0.646, 0.255, 0.0]
+    """
+
+    bandwidth: float
+    triangular: int | None = None
+
+    mercer_columns = math.inf
+    is_normalized = False
+    value_range = (0.0, math.inf)
+
+    def __post_init__(self) -> None:
+        bandwidth = check_number("bandwidth", self.bandwidth, positive=True)
+        if bandwidth < _LEAST_BANDWIDTH:
+            raise InvalidArgument(
+                f"bandwidth must be at least {_LEAST_BANDWIDTH:g}; got {bandwidth!r}."
+            )
+        object.__setattr__(self, "bandwidth", bandwidth)
+        if self.triangular is not None:
+            checked = check_count("triangular", self.triangular, most=_MOST_TRIANGULAR)
+            object.__setattr__(self, "triangular", checked)
+
+    @property
+    def too_large_hint(self) -> str:
+        """The normalised kernel."""
+        return "Use Normalized(GlobalAlignment(...)), which never overflows."
+
+    def make_space(self, store: Store, isa: str) -> _core.Space:
+        """Return the core's space.
+
+        Examples
+        --------
+        >>> kernel = GlobalAlignment(bandwidth=1.0)
+        >>> kernel.make_space(kernel.read([[0.0]], name="objects"), "baseline").self_values()
+        array([1.])
+        """
+        return self._space(store, isa, is_normalized=False)
+
+    def make_normalized_space(self, store: Store, isa: str) -> _core.Space:
+        """Return the core's space of normalised values.
+
+        Examples
+        --------
+        >>> kernel = GlobalAlignment(bandwidth=1.0)
+        >>> store = kernel.read([[0.0, 2.0]], name="objects")
+        >>> kernel.make_normalized_space(store, "baseline").self_values()
+        array([1.])
+        """
+        return self._space(store, isa, is_normalized=True)
+
+    def _space(self, store: Store, isa: str, *, is_normalized: bool) -> _core.Space:
+        return _core.global_alignment_space(
+            cast(SeriesStore, store).core,
+            isa,
+            self.bandwidth,
+            self.triangular or 0,
+            is_normalized,
+        )

@@ -1,0 +1,120 @@
+"""Time series of one or more channels, lengths as they come."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fastmks import _core
+from fastmks.errors import InvalidArgument
+from fastmks.stores.base import Store
+
+__all__ = ["SeriesStore", "make_series"]
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesStore(Store):
+    """Series i has offsets[i + 1] - offsets[i] times; its channels lie one after the other."""
+
+    values: np.ndarray[Any, np.dtype[np.float64]]
+    offsets: np.ndarray[Any, np.dtype[np.int64]]
+    n_channels: int
+    core: _core.SeriesStore = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        core = _core.series_store(self.values, self.offsets, self.n_channels)
+        object.__setattr__(self, "core", core)
+
+    def __len__(self) -> int:
+        return int(self.offsets.shape[0]) - 1
+
+    @property
+    def kind(self) -> str:
+        """What the objects are."""
+        return f"series of {self.n_channels} channel{'s' * (self.n_channels != 1)}"
+
+    def copy(self) -> "SeriesStore":
+        """The same: it shares no memory with what it was read from."""
+        return SeriesStore(self.values, self.offsets, self.n_channels)
+
+    def take(self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> "SeriesStore":
+        """The series at these positions, in this order."""
+        bounds = self.offsets * self.n_channels
+        parts = [self.values[bounds[i] : bounds[i + 1]] for i in positions]
+        return _pack(parts, self.n_channels)
+
+
+def make_series(
+    series: Any, like: SeriesStore | None = None, *, name: str, single: bool = False
+) -> SeriesStore:
+    """Return the store of series, each 1-D or (time, channels); of as many channels as `like`.
+
+    A 2-D array is one series of one channel a row, a 3-D array has (series, time, channels). One
+    1-D array of numbers is one query where `single`.
+    """
+    items = _items(series, name, single=single)
+    parts = [_read_one(item, f"{name}[{i}]") for i, item in enumerate(items)]
+    n_channels = parts[0].shape[0] if parts else 1
+    first = f"{name}[0] has"
+    if like is not None:
+        n_channels, first = like.n_channels, "the objects they are compared with have"
+    for i, part in enumerate(parts):
+        if part.shape[0] != n_channels:
+            raise InvalidArgument(
+                f"{name} must have one number of channels; {name}[{i}] has {part.shape[0]}, "
+                f"{first} {n_channels}. Series of several channels have the shape "
+                "(time, channels)."
+            )
+    return _pack([part.reshape(-1) for part in parts], n_channels)
+
+
+def _items(series: Any, name: str, *, single: bool) -> list[Any]:
+    if isinstance(series, (str, bytes)) or not isinstance(series, Iterable):
+        raise InvalidArgument(f"{name} must be a sequence of series; got {series!r}.")
+    if hasattr(series, "to_numpy") and hasattr(series, "columns"):  # a data frame: one each row
+        series = series.to_numpy()
+    items = list(series)
+    if items and all(np.ndim(item) == 0 for item in items):
+        if single:
+            return [np.asarray(items)]
+        raise InvalidArgument(
+            f"{name} must be a sequence of series; got one series of {len(items)} numbers. Put it "
+            "in a list."
+        )
+    return items
+
+
+def _read_one(item: Any, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return a series as (channels, time), checked."""
+    try:
+        array = np.asarray(item)
+    except Exception as error:
+        # numpy asks foreign objects for their numbers, and they may fail in ways of their own.
+        raise InvalidArgument(f"{name} cannot be read as an array: {error}") from error
+    if array.dtype.kind not in "biuf" or array.ndim not in (1, 2):
+        raise InvalidArgument(
+            f"{name} must be a series of real numbers, 1-D or (time, channels); got "
+            f"dtype {array.dtype}, shape {array.shape}."
+        )
+    if array.size == 0:
+        raise InvalidArgument(
+            f"{name} must hold at least one number; got an empty series, shape {array.shape}."
+        )
+    columns = array.reshape(len(array), -1)
+    with np.errstate(over="ignore"):  # longdouble beyond float64: infinite, and found just below
+        values = np.ascontiguousarray(columns.T, dtype=np.float64)
+    if not np.isfinite(values).all():
+        channel, time = np.argwhere(~np.isfinite(values))[0]
+        at = f"[{time}, {channel}]" if array.ndim == 2 else f"[{time}]"
+        raise InvalidArgument(
+            f"{name} must be finite; {name}{at} is {values[channel, time]}. Drop or fill such "
+            "entries first."
+        )
+    return values
+
+
+def _pack(parts: list[np.ndarray[Any, np.dtype[np.float64]]], n_channels: int) -> SeriesStore:
+    offsets = np.zeros(len(parts) + 1, dtype=np.int64)
+    np.cumsum([len(part) // n_channels for part in parts], out=offsets[1:])
+    return SeriesStore(np.concatenate([*parts, np.zeros(0)]), offsets, n_channels)
