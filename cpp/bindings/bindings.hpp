@@ -2,12 +2,23 @@
 
 #include <nanobind/nanobind.h>
 
+#include <string>
+
+#include "fastmks/isa.hpp"
+
 /// One function per bound noun; module.cpp calls them in the order of the layers.
 namespace fastmks::bindings {
 
 void register_stores(nanobind::module_& m);
 void register_spaces(nanobind::module_& m);
+void register_own(nanobind::module_& m);
 void register_scan(nanobind::module_& m);
 void register_tree(nanobind::module_& m);
+
+/// An instruction set by its name.
+[[nodiscard]] Isa parse_isa(const std::string& name);
+
+/// A new exception type of the module, for a fault of the core.
+[[nodiscard]] nanobind::handle new_fault(nanobind::module_& m, const char* name);
 
 }  // namespace fastmks::bindings

@@ -11,6 +11,8 @@ Polynomial(degree=10, offset=0.0, scale=1.0)
 
 from fastmks.kernels.base import Kernel, Normalized, OnField, Product, Scaled, Sum
 from fastmks.kernels.names import KERNEL_NAMES, as_kernel
+from fastmks.kernels.own import Custom, Similarity
+from fastmks.kernels.precomputed import Precomputed
 from fastmks.kernels.vectors import (
     Cosine,
     Epanechnikov,
@@ -27,6 +29,7 @@ from fastmks.kernels.vectors import (
 __all__ = [
     "KERNEL_NAMES",
     "Cosine",
+    "Custom",
     "Epanechnikov",
     "Exponential",
     "Gaussian",
@@ -36,8 +39,10 @@ __all__ = [
     "Normalized",
     "OnField",
     "Polynomial",
+    "Precomputed",
     "Product",
     "Scaled",
+    "Similarity",
     "Spherical",
     "Sum",
     "Tanh",
