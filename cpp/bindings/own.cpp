@@ -49,10 +49,10 @@ SpaceHandle function_space(const Rows& rows, nb::handle, std::uintptr_t address,
 }
 
 SpaceHandle precomputed_space(const Rows& values, const Positions& places, bool has_columns,
-                              std::size_t n_columns, const Thresholds& self_values,
-                              double relative, const std::string& isa) {
-    const auto limit = static_cast<std::int64_t>(
-        has_columns ? std::min(values.shape(0), n_columns) : values.shape(0));
+                              std::size_t n_columns, const Thresholds& self_values, double relative,
+                              const std::string& isa) {
+    const auto limit = static_cast<std::int64_t>(has_columns ? std::min(values.shape(0), n_columns)
+                                                             : values.shape(0));
     for (std::size_t i = 0; i < places.size(); ++i) {
         if (places.data()[i] < 0 || places.data()[i] >= limit) {
             throw std::invalid_argument("places must exist");

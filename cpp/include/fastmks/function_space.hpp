@@ -6,8 +6,8 @@
 
 namespace fastmks {
 
-/// A kernel that someone else compiled: K(x, y) of two rows of so many numbers. It may be called
-/// on several threads at once.
+/// A kernel that someone else compiled: K(x, y) of two rows of so many numbers, each beginning at a
+/// multiple of 64 bytes. It is called on several threads at once.
 using PairFunction = double (*)(const double* x, const double* y, std::ptrdiff_t n_columns);
 
 /// Rows of float64 that someone else keeps alive, as is the function.
