@@ -19,4 +19,11 @@ void register_tree(nanobind::module_& m);
 /// One of available_isas() by its name.
 [[nodiscard]] Isa parse_isa(const std::string& name);
 
+void register_own(nanobind::module_& m);
+
+/// An instruction set by its name.
+
+/// A new exception type of the module, for a fault of the core.
+[[nodiscard]] nanobind::handle new_fault(nanobind::module_& m, const char* name);
+
 }  // namespace fastmks::bindings

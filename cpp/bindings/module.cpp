@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
     fastmks::bindings::register_spaces(m);
     fastmks::bindings::register_graphs(m);
     fastmks::bindings::register_alignments(m);
+    fastmks::bindings::register_own(m);
     fastmks::bindings::register_scan(m);
     fastmks::bindings::register_tree(m);
 }

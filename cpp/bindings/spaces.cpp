@@ -103,7 +103,16 @@ void translate_fault(const std::exception_ptr& thrown, void* payload) {
     }
 }
 
-nb::handle new_exception(nb::module_& m, const char* name) {
+}  // namespace
+
+Isa parse_isa(const std::string& name) {
+    for (const Isa isa : available_isas()) {
+        if (to_string(isa) == name) return isa;
+    }
+    throw std::invalid_argument("no such instruction set here: " + name);
+}
+
+nb::handle new_fault(nb::module_& m, const char* name) {
     const std::string full_name = std::string("fastmks._core.") + name;
     nb::object type =
         nb::steal(PyErr_NewException(full_name.c_str(), PyExc_ArithmeticError, nullptr));
@@ -122,9 +131,9 @@ Isa parse_isa(const std::string& name) {
 
 void register_spaces(nb::module_& m) {
     static FaultTypes types;
-    types = {new_exception(m, "ValueFault"), new_exception(m, "SelfValueFault"),
-             new_exception(m, "NotMercerFault"), new_exception(m, "TriangleFault"),
-             new_exception(m, "BoundFault")};
+    types = {new_fault(m, "ValueFault"), new_fault(m, "SelfValueFault"),
+             new_fault(m, "NotMercerFault"), new_fault(m, "TriangleFault"),
+             new_fault(m, "BoundFault")};
     nb::register_exception_translator(&translate_fault, &types);
 
     nb::class_<Space>(m, "Space", "Objects under one kernel.")

@@ -82,7 +82,7 @@ class DualTree:
         """Return the tree of the queries; None where there can be none."""
         if search.skip_self:
             return self.tree
-        if len(search.queries) == 0:
+        if len(search.queries) == 0 or not search.queries.compares_queries:
             return None
         try:
             return build_tree(
@@ -101,7 +101,7 @@ def _queries_as_given(query_tree: Tree, search: Search) -> Iterator[None]:
     """Turn places of queries in faults of the core into their positions as given."""
     try:
         yield
-    except (_core.ValueFault, _core.NotMercerFault) as fault:
+    except (_core.ValueFault, _core.NotMercerFault, _core.ReturnFault) as fault:
         if not search.skip_self:
             fault.args = (query_tree.space.position(fault.args[0]), *fault.args[1:])
         raise

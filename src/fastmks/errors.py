@@ -3,7 +3,7 @@
     Exception
     └── FastmksError                    everything below, for one except clause
         ├── InvalidArgument             also a ValueError: an argument that cannot be used
-        ├── KernelValueError            also an ArithmeticError: a value that is NaN or infinite
+        ├── KernelValueError            also an ArithmeticError: a value that is no finite number
         └── NotMercerError              also a ValueError: values no Mercer kernel can have
 
 Each message names the argument or the objects, the rule, what was seen, and what would do.
@@ -21,7 +21,7 @@ class InvalidArgument(FastmksError, ValueError):
 
 
 class KernelValueError(FastmksError, ArithmeticError):
-    """A kernel value is NaN or infinite, so no ranking is defined."""
+    """A kernel value is no finite number, so no ranking is defined."""
 
 
 class NotMercerError(FastmksError, ValueError):

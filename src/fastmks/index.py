@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -37,8 +38,9 @@ class Index:
         One vector per row. C-contiguous float32 and float64 arrays, and the values of CSR
         matrices with sorted columns, are not copied: leave them unchanged while the index is in
         use, or pass ``copy=True``. (A tree copies them, into its own order, when it is built.)
-    kernel : Kernel or str, default "linear"
-        A kernel from `fastmks.kernels`, or the name of one with its default parameters.
+    kernel : Kernel, str or function, default "linear"
+        A kernel from `fastmks.kernels`, the name of one with its default parameters, or your own
+        function of two objects (see `fastmks.kernels.Custom`).
     algorithm : {"auto", "scan", "tree", "dual-tree", "filter"}, default "auto"
         How to search; every algorithm returns the same answers. "filter" evaluates objects in the
         order of upper bounds that the kernel itself has (Tanimoto, SmithWaterman, a Similarity with
@@ -70,7 +72,7 @@ class Index:
     def __init__(
         self,
         objects: Any,
-        kernel: Kernel | str = "linear",
+        kernel: Kernel | str | Callable[[Any, Any], float] = "linear",
         *,
         algorithm: str = "auto",
         base: float = 1.3,

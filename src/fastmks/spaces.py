@@ -107,6 +107,11 @@ class Space:
         """Whether the kernel has upper bounds of its own, much cheaper than its values."""
         return self.core.has_bounds
 
+    @property
+    def compares_queries(self) -> bool:
+        """Whether two queries have a value; a query and an object always do."""
+        return all(leaf.compares_queries for _, leaf in leaves(self.kernel))
+
     def threads(self, wanted: int) -> int:
         """Return how many threads may evaluate at once: one where Python does it."""
         return wanted if self.core.is_parallel else 1
@@ -213,6 +218,7 @@ def faults_named(kernel: Kernel, name_query: Namer, name_object: Namer) -> Itera
         raise KernelValueError(
             f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}; "
             f"a ranking needs finite values. {_too_large_hint(kernel)}"
+            f"a ranking needs finite values. {_finite_advice(kernel)}"
         ) from None
     except _core.NotMercerFault as fault:
         query, position, value, limit = fault.args
@@ -241,6 +247,19 @@ def faults_named(kernel: Kernel, name_query: Namer, name_object: Namer) -> Itera
             f"more than its upper bound {bound}. An upper bound must be at least the value; pass "
             "algorithm='scan' to search without it."
         ) from None
+    except _core.ReturnFault as fault:
+        query, position, problem = fault.args
+        other = "itself" if position == _core.itself else name_object(position)
+        raise KernelValueError(
+            f"{kernel!r} was asked for {name_query(query)} and {other}, and {problem}."
+        ) from None
+    except _core.MissingSelfValue as fault:
+        (query,) = fault.args
+        raise InvalidArgument(
+            f"{name_query(query)} comes without K(query, query), which trees and Normalized need "
+            "beside the values with the objects. Add it as a last column, or pass "
+            "algorithm='scan'."
+        ) from None
     except _core.SelfValueFault as fault:
         position, value = fault.args
         x = name_object(position)
@@ -254,6 +273,12 @@ def faults_named(kernel: Kernel, name_query: Namer, name_object: Namer) -> Itera
             "object: underflow has eaten its digits. Rescale the objects; for vectors, use "
             "Cosine() in place of Normalized(Linear())."
         ) from None
+
+
+def _finite_advice(kernel: Kernel) -> str:
+    """Return that of the first part of the kernel whose objects are not vectors, if any."""
+    advices = [leaf.finite_advice for _, leaf in leaves(kernel)]
+    return next((text for text in advices if text != ObjectKernel.finite_advice), advices[0])
 
 
 def evaluate_matrix(

@@ -9,6 +9,7 @@ import numpy as np
 from fastmks import _core
 from fastmks.engine import plain_int64
 from fastmks.errors import FastmksError, NotMercerError
+from fastmks.kernels.base import leaves
 from fastmks.progress import Progress
 from fastmks.spaces import Namer, Space, faults_named
 from fastmks.tree_view import tree_graph, tree_text
@@ -157,7 +158,7 @@ def build_tree(space: Space, *, base: float, threads: int, progress: Progress, n
     if not space.is_mercer:
         raise NotMercerError(
             f"{space.kernel!r} is not Mercer on {space.objects.kind}, "
-            "and a tree's bounds hold for Mercer kernels only. Pass algorithm='scan'."
+            f"and a tree's bounds hold for Mercer kernels only. {_advice(space)}"
         )
     started = time.perf_counter()
     bar = progress.bar(len(space), unit=" objects")
@@ -165,3 +166,8 @@ def build_tree(space: Space, *, base: float, threads: int, progress: Progress, n
         core = _core.build_cover_tree(space.core, base, space.threads(threads), report)
     ordered = space.ordered(plain_int64(core.order()))
     return Tree(ordered, core, time.perf_counter() - started)
+
+
+def _advice(space: Space) -> str:
+    """Return what to do instead, as the part of the kernel says that is not Mercer."""
+    return next(leaf.tree_advice for _, leaf in leaves(space.kernel) if not leaf.is_mercer)

@@ -15,6 +15,8 @@ from fastmks.kernels.graphs import ShortestPath, WeisfeilerLehman
 from fastmks.kernels.names import KERNEL_NAMES, as_kernel
 from fastmks.kernels.series import GlobalAlignment
 from fastmks.kernels.substitution import BLOSUM62, Substitution
+from fastmks.kernels.own import Custom, Similarity
+from fastmks.kernels.precomputed import Precomputed
 from fastmks.kernels.vectors import (
     Cosine,
     Epanechnikov,
@@ -32,6 +34,7 @@ __all__ = [
     "BLOSUM62",
     "KERNEL_NAMES",
     "Cosine",
+    "Custom",
     "Epanechnikov",
     "Exponential",
     "Gaussian",
@@ -43,11 +46,13 @@ __all__ = [
     "Normalized",
     "OnField",
     "Polynomial",
+    "Precomputed",
     "Product",
     "Scaled",
     "ShortestPath",
     "SegmentMatch",
     "SmithWaterman",
+    "Similarity",
     "Spherical",
     "Substitution",
     "Sum",

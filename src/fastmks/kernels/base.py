@@ -117,6 +117,17 @@ class ObjectKernel(Kernel):
     It says how its objects are read into a store, and which space of the core evaluates them.
     """
 
+    finite_advice: ClassVar[str] = (
+        "Rescale the vectors, or use a kernel with a bounded range such as Cosine() or Gaussian()."
+    )
+    # Whether two queries have a value; an object and a query always do.
+    compares_queries: ClassVar[bool] = True
+
+    @property
+    def tree_advice(self) -> str:
+        """What to do where the kernel is not Mercer."""
+        return "Pass algorithm='scan'."
+
     @property
     @abstractmethod
     def store_key(self) -> Hashable:

@@ -1,0 +1,347 @@
+"""Kernels of the user's own: a function, a compiled function, or a similarity with bounds."""
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MethodType
+from typing import Any, cast
+
+from fastmks import _core
+from fastmks._validate import check_number
+from fastmks.errors import InvalidArgument
+from fastmks.kernels.base import ObjectKernel
+from fastmks.kernels.compiled import Compiled, find_compiled
+from fastmks.stores import DenseStore, Store, make_queries, make_store
+from fastmks.stores.python import (
+    Functions,
+    PythonStore,
+    read_object,
+    read_python,
+    read_python_queries,
+)
+
+__all__ = ["Custom", "Similarity", "check_rtol"]
+
+_DEFAULT_RTOL = 1e-10
+_GREATEST_RTOL = 0.01
+
+
+class _PythonKernel(ObjectKernel):
+    """What the kernels written in Python share: their objects, and how they compare and print."""
+
+    is_normalized = False
+    value_range = (-math.inf, math.inf)
+    finite_advice = "Make the function return a finite number for every pair."
+
+    @property
+    @abstractmethod
+    def _functions(self) -> Functions: ...
+
+    @property
+    @abstractmethod
+    def _options(self) -> dict[str, Any]:
+        """What else makes kernels different, as it prints; only what is not the default."""
+
+    @property
+    @abstractmethod
+    def _label(self) -> str: ...
+
+    @property
+    def _identity(self) -> tuple[Any, ...]:
+        return (type(self), self._label, *map(_identity, self._functions), *self._options.items())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _PythonKernel) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    def __repr__(self) -> str:
+        options = "".join(f", {name}={value!r}" for name, value in self._options.items())
+        return f"{type(self).__name__}({self._label}{options})"
+
+    @property
+    def store_key(self) -> Hashable:
+        """The same for all that call Python."""
+        return "Python objects"
+
+    def read(self, objects: Any, *, name: str) -> Store:
+        """Return a store of references to the objects."""
+        return read_python(objects, name=name)
+
+    def read_queries(self, queries: Any, like: Store, *, name: str) -> Store:
+        """Return a store of references to the queries."""
+        return read_python_queries(queries, cast(PythonStore, like), name=name)
+
+    def read_one(self, one: Any, like: Store | None, *, name: str) -> Store:
+        """Return a store of the object."""
+        return read_object(one, cast("PythonStore | None", like), name=name)
+
+    def _make_python_space(self, store: Store, rtol: float, isa: str) -> _core.Space:
+        calls = cast(PythonStore, store).calls(self, self._functions)
+        return _core.python_space(calls, rtol, isa)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Custom(_PythonKernel):
+    """Your own function of two objects, whatever they are.
+
+    The value of a query and an object is ``function(query, object)``, always in this order, so
+    a function that is symmetric only up to rounding will do. ``docs/your-own.md`` has examples.
+
+    Parameters
+    ----------
+    function : callable (x, y) -> float, or compiled, optional
+        What compares two objects. Instead of a Python function, a numba ``cfunc`` or a
+        ``scipy.LowLevelCallable`` of signature ``double(const double*, const double*, intp)``
+        compares two rows of float64, on all threads; it must be safe to call on several at once.
+    block : callable (x, ys) -> sequence of float, optional
+        Compares one object with several at once; `ys` is a list, or an array whose rows are the
+        objects where the objects were given as an array. Where it is given, all values come from
+        it, and `function` is not called. A value must not depend on what else is in `ys`.
+    self_values : callable (xs) -> sequence of float, optional
+        K(x, x) of several objects; trees and `Normalized` need it. From the functions above where
+        it is not given.
+    rtol : float, default 1e-10
+        A promise that trees rely on: each value is off from that of an exact Mercer kernel by at
+        most ``rtol * sqrt(K(x, x) * K(y, y))``. At most 0.01; for arithmetic in float32 use 1e-5.
+    name : str, optional
+        What to print.
+    is_mercer : bool, default True
+        Whether the function is a Mercer kernel, which trees need. Values that contradict it are a
+        `NotMercerError`, but not every function that is none gets caught: if you are not sure,
+        say False.
+
+    Examples
+    --------
+    >>> def common_letters(x, y):
+    ...     return float(len(set(x) & set(y)))
+    >>> kernel = Custom(common_letters)
+    >>> kernel("kernel", "colonel")
+    4.0
+    >>> kernel
+    Custom(common_letters)
+    >>> import fastmks
+    >>> index = fastmks.Index(["search", "match", "tree"], kernel=common_letters)
+    >>> index.search(["research"]).indices
+    array([[0]])
+    """
+
+    function: Any = None
+    block: Callable[[Any, Any], Any] | None = field(default=None, kw_only=True)
+    self_values: Callable[[Any], Any] | None = field(default=None, kw_only=True)
+    rtol: float = field(default=_DEFAULT_RTOL, kw_only=True)
+    name: str | None = field(default=None, kw_only=True)
+    is_mercer: bool = field(default=True, kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rtol", check_rtol(self.rtol))
+        _check_name(self.name)
+        if not isinstance(self.is_mercer, bool):
+            raise InvalidArgument(f"is_mercer must be True or False; got {self.is_mercer!r}.")
+        if self._compiled is not None:
+            for option in ("block", "self_values"):
+                if getattr(self, option) is not None:
+                    raise InvalidArgument(f"{option} goes with functions in Python only.")
+            return
+        if self.function is None and self.block is None:
+            raise InvalidArgument("Custom needs a function, or block=...; got neither.")
+        for option in ("function", "block", "self_values"):
+            _check_callable(option, getattr(self, option))
+
+    @cached_property
+    def _compiled(self) -> Compiled | None:
+        return find_compiled(self.function)
+
+    @property
+    def mercer_columns(self) -> float:
+        """As the user says."""
+        return math.inf if self.is_mercer else 0.0
+
+    @property
+    def _functions(self) -> Functions:
+        return Functions(
+            value=self.function, value_block=self.block, self_block=self.self_values
+        )
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        options: dict[str, Any] = {}
+        if self.rtol != _DEFAULT_RTOL:
+            options["rtol"] = self.rtol
+        if not self.is_mercer:
+            options["is_mercer"] = False
+        return options
+
+    @property
+    def _label(self) -> str:
+        return self.name or _label(self.block if self.function is None else self.function)
+
+    @property
+    def store_key(self) -> Hashable:
+        """Compiled functions read rows of float64."""
+        return "float64 rows" if self._compiled else super().store_key
+
+    def read(self, objects: Any, *, name: str) -> Store:
+        """Return the objects as this function wants them."""
+        if self._compiled is None:
+            return super().read(objects, name=name)
+        return _float64_rows(make_store(objects, name=name), name)
+
+    def read_queries(self, queries: Any, like: Store, *, name: str) -> Store:
+        """Return the queries as this function wants them."""
+        if self._compiled is None:
+            return super().read_queries(queries, like, name=name)
+        return _float64_rows(make_queries(queries, cast(DenseStore, like), name=name), name)
+
+    def read_one(self, one: Any, like: Store | None, *, name: str) -> Store:
+        """Return one object as this function wants it."""
+        if self._compiled is None:
+            return super().read_one(one, like, name=name)
+        return _float64_rows(make_queries(one, cast("DenseStore | None", like), name=name), name)
+
+    def make_space(self, store: Store, isa: str) -> _core.Space:
+        """Return the space that calls the function."""
+        rtol = self.rtol if self.is_mercer else math.inf
+        if self._compiled is None:
+            return self._make_python_space(store, rtol, isa)
+        rows = cast(DenseStore, store).array.view()
+        rows.flags.writeable = False
+        return _core.function_space(rows, self._compiled.owner, self._compiled.address, rtol, isa)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Similarity(_PythonKernel):
+    """Your own similarity of two objects that need not be a Mercer kernel.
+
+    With an upper bound that is much cheaper than the similarity itself, a search is still exact
+    and evaluates few objects: those whose bounds are greatest, until no bound is left that
+    matters (``algorithm="filter"``, which "auto" chooses). Without one it scans.
+
+    Parameters
+    ----------
+    function : callable (x, y) -> float, optional
+        The similarity of a query x and an object y. It need not be symmetric.
+    upper_bound : callable (x, y) -> float, optional
+        At least the similarity, for every pair. A value seen above its bound is a
+        `KernelValueError`; NaN stands for no bound.
+    block, bounds_block : callable (x, ys) -> sequence of float, optional
+        The same for one query and several objects at once, as in `Custom`; where one is given,
+        all values or bounds come from it.
+    name : str, optional
+        What to print.
+
+    Examples
+    --------
+    >>> from difflib import SequenceMatcher
+    >>> def ratio(x, y):
+    ...     return SequenceMatcher(None, x, y).ratio()
+    >>> def quick_ratio(x, y):
+    ...     return SequenceMatcher(None, x, y).real_quick_ratio()
+    >>> import fastmks
+    >>> words = ["exact", "search", "kernel", "a", "it"]
+    >>> index = fastmks.Index(words, Similarity(ratio, upper_bound=quick_ratio))
+    >>> index.search(["research"]).indices
+    array([[1]])
+    """
+
+    function: Callable[[Any, Any], Any] | None = None
+    upper_bound: Callable[[Any, Any], Any] | None = None
+    block: Callable[[Any, Any], Any] | None = field(default=None, kw_only=True)
+    bounds_block: Callable[[Any, Any], Any] | None = field(default=None, kw_only=True)
+    name: str | None = field(default=None, kw_only=True)
+
+    mercer_columns = 0.0
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        if find_compiled(self.function) is not None:
+            raise InvalidArgument(
+                "Similarity takes functions in Python; for a compiled one without bounds use "
+                "Custom(function, is_mercer=False)."
+            )
+        if self.function is None and self.block is None:
+            raise InvalidArgument("Similarity needs a function, or block=...; got neither.")
+        for option in ("function", "upper_bound", "block", "bounds_block"):
+            _check_callable(option, getattr(self, option))
+
+    @property
+    def tree_advice(self) -> str:
+        """What to do without a tree."""
+        if self.upper_bound is not None or self.bounds_block is not None:
+            return "Pass algorithm='filter', which searches in the order of its upper bounds."
+        return (
+            "Give Similarity an upper_bound and pass algorithm='filter', or pass algorithm='scan'; "
+            "if the function is a Mercer kernel, use Custom."
+        )
+
+    @property
+    def _functions(self) -> Functions:
+        return Functions(
+            value=self.function,
+            value_block=self.block,
+            bound=self.upper_bound,
+            bound_block=self.bounds_block,
+        )
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        bound = self.upper_bound if self.bounds_block is None else self.bounds_block
+        return {} if bound is None else {"upper_bound": _Named(_label(bound))}
+
+    @property
+    def _label(self) -> str:
+        return self.name or _label(self.block if self.function is None else self.function)
+
+    def make_space(self, store: Store, isa: str) -> _core.Space:
+        """Return the space that calls the functions."""
+        return self._make_python_space(store, math.inf, isa)
+
+
+class _Named(str):
+    """Prints as it is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def check_rtol(rtol: Any) -> float:
+    """Return a relative error that trees can work with."""
+    number = check_number("rtol", rtol)
+    if not 0.0 <= number <= _GREATEST_RTOL:
+        raise InvalidArgument(f"rtol must be between 0 and {_GREATEST_RTOL}; got {rtol!r}.")
+    return number
+
+
+def _check_name(name: Any) -> None:
+    if name is not None and (not isinstance(name, str) or not name):
+        raise InvalidArgument(f"name must be a string that is not empty; got {name!r}.")
+
+
+def _check_callable(option: str, function: Any) -> None:
+    if function is not None and (not callable(function) or isinstance(function, type)):
+        raise InvalidArgument(f"{option} must be a function; got {function!r}.")
+
+
+def _label(function: Any) -> str:
+    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
+    return str(name) if name else type(function).__qualname__
+
+
+def _identity(function: Any) -> Any:
+    """Return what is equal for one function only, however it compares itself."""
+    return function if isinstance(function, MethodType) else id(function)
+
+
+def _float64_rows(store: Store, name: str) -> DenseStore:
+    if not isinstance(store, DenseStore):
+        raise InvalidArgument(
+            f"{name} must be dense rows for a compiled function; got a sparse matrix. "
+            "Use .toarray()."
+        )
+    is_float64 = store.array.dtype == float
+    return store if is_float64 else DenseStore(store.array.astype(float))

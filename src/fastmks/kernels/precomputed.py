@@ -1,0 +1,99 @@
+"""The kernel whose values were computed before."""
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from fastmks import _core
+from fastmks.errors import InvalidArgument
+from fastmks.kernels.base import ObjectKernel
+from fastmks.kernels.own import check_rtol
+from fastmks.stores import Store
+from fastmks.stores.precomputed import PrecomputedStore, read_gram_matrix, read_value_rows
+
+__all__ = ["Precomputed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Precomputed(ObjectKernel):
+    """Values from a Gram matrix.
+
+    The objects of an index are an n x n symmetric matrix, K(i, j) among n objects. A query is a
+    row of n values, K(query, object) for each of them, or of n + 1, where the last is
+    K(query, query): trees need it, scans do not. The matrix is not copied, also not by a tree.
+
+    Parameters
+    ----------
+    is_mercer : bool, default True
+        Whether the matrix is positive semidefinite, and stays so with each query. Trees need that;
+        values that contradict it are a `NotMercerError`.
+    rtol : float, default 1e-10
+        Each value is off from that of an exact Mercer kernel by at most
+        ``rtol * sqrt(K(x, x) * K(y, y))``. At most 0.01; for arithmetic in float32 use 1e-5.
+
+    Examples
+    --------
+    >>> import fastmks
+    >>> gram = [[4.0, 1.0, 0.0], [1.0, 9.0, 2.0], [0.0, 2.0, 1.0]]
+    >>> index = fastmks.Index(gram, Precomputed())
+    >>> index.search([[0.5, 3.0, 0.2]], k=2).indices
+    array([[1, 0]])
+    >>> index.search_self().indices
+    array([[1],
+           [2],
+           [1]])
+    """
+
+    is_mercer: bool = True
+    rtol: float = 1e-10
+
+    is_normalized = False
+    value_range = (-math.inf, math.inf)
+    compares_queries = False
+    finite_advice = "Pass a matrix of finite numbers."
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rtol", check_rtol(self.rtol))
+        if not isinstance(self.is_mercer, bool):
+            raise InvalidArgument(f"is_mercer must be True or False; got {self.is_mercer!r}.")
+
+    @property
+    def mercer_columns(self) -> float:
+        """As the user says."""
+        return math.inf if self.is_mercer else 0.0
+
+    @property
+    def store_key(self) -> Hashable:
+        """The same for all; a greater `rtol` lets more matrices pass for symmetric."""
+        return "values", self.rtol
+
+    def read(self, objects: Any, *, name: str) -> Store:
+        """Return the matrix as a store."""
+        return read_gram_matrix(objects, rtol=self.rtol, name=name)
+
+    def read_queries(self, queries: Any, like: Store, *, name: str) -> Store:
+        """Return rows of values as a store."""
+        return read_value_rows(queries, cast(PrecomputedStore, like), name=name)
+
+    def read_one(self, one: Any, like: Store | None, *, name: str) -> Store:
+        """Refuse: an object is nothing without the matrix."""
+        raise InvalidArgument(
+            "Precomputed() has no K(x, y) of two objects by themselves: its values are the entries "
+            "of your matrix."
+        )
+
+    def make_space(self, store: Store, isa: str) -> _core.Space:
+        """Return the space that looks values up."""
+        table = cast(PrecomputedStore, store)
+        values = table.values.view()
+        values.flags.writeable = False
+        return _core.precomputed_space(
+            values,
+            table.places,
+            table.has_columns,
+            table.n_columns,
+            table.self_values,
+            self.rtol if self.is_mercer else math.inf,
+            isa,
+        )
