@@ -12,6 +12,7 @@ NB_MODULE(_core, m) {
     fastmks::bindings::watch_for_the_end_of_python();
     fastmks::bindings::register_stores(m);
     fastmks::bindings::register_spaces(m);
+    fastmks::bindings::register_sets(m);
     fastmks::bindings::register_scan(m);
     fastmks::bindings::register_tree(m);
 }

@@ -30,13 +30,6 @@ std::vector<SpacePointer> taken_in(const std::vector<MutableSpace>& spaces) {
     return {spaces.begin(), spaces.end()};
 }
 
-Isa parse_isa(const std::string& name) {
-    for (const Isa isa : available_isas()) {
-        if (to_string(isa) == name) return isa;
-    }
-    throw std::invalid_argument("no such instruction set here: " + name);
-}
-
 VectorForm parse_form(const std::string& name) {
     static const std::map<std::string, VectorForm> forms{
         {"linear", VectorForm::linear},
@@ -119,6 +112,13 @@ nb::handle new_exception(nb::module_& m, const char* name) {
 }
 
 }  // namespace
+
+Isa parse_isa(const std::string& name) {
+    for (const Isa isa : available_isas()) {
+        if (to_string(isa) == name) return isa;
+    }
+    throw std::invalid_argument("no such instruction set here: " + name);
+}
 
 void register_spaces(nb::module_& m) {
     static FaultTypes types;

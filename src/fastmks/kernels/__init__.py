@@ -11,6 +11,7 @@ Polynomial(degree=10, offset=0.0, scale=1.0)
 
 from fastmks.kernels.base import Kernel, Normalized, OnField, Product, Scaled, Sum
 from fastmks.kernels.names import KERNEL_NAMES, as_kernel
+from fastmks.kernels.sets import Jaccard, MinMax, Tanimoto
 from fastmks.kernels.vectors import (
     Cosine,
     Epanechnikov,
@@ -30,9 +31,11 @@ __all__ = [
     "Epanechnikov",
     "Exponential",
     "Gaussian",
+    "Jaccard",
     "Kernel",
     "Laplacian",
     "Linear",
+    "MinMax",
     "Normalized",
     "OnField",
     "Polynomial",
@@ -41,6 +44,7 @@ __all__ = [
     "Spherical",
     "Sum",
     "Tanh",
+    "Tanimoto",
     "Triangular",
     "as_kernel",
 ]
