@@ -9,10 +9,14 @@
 /// One function per bound noun; module.cpp calls them in the order of the layers.
 namespace fastmks::bindings {
 
+/// The instruction set of that name; throws std::invalid_argument where this CPU has none.
+[[nodiscard]] Isa parse_isa(const std::string& name);
+
 void register_stores(nanobind::module_& m);
 void register_spaces(nanobind::module_& m);
 void register_graphs(nanobind::module_& m);
 void register_alignments(nanobind::module_& m);
+void register_sets(nanobind::module_& m);
 void register_scan(nanobind::module_& m);
 void register_tree(nanobind::module_& m);
 

@@ -15,6 +15,7 @@ NB_MODULE(_core, m) {
     fastmks::bindings::register_graphs(m);
     fastmks::bindings::register_alignments(m);
     fastmks::bindings::register_own(m);
+    fastmks::bindings::register_sets(m);
     fastmks::bindings::register_scan(m);
     fastmks::bindings::register_tree(m);
 }

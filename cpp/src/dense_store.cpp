@@ -125,6 +125,26 @@ void DenseStore<T>::squared_distances(const VectorQueries& queries, Selection ob
 }
 
 template <class T>
+void DenseStore<T>::minimums(const VectorQueries& queries, Selection objects,
+                             const VectorLoops& loops, double* out, std::size_t stride) const {
+    const DenseQueries view = static_cast<const PackedQueries&>(queries).view();
+    for_each_block(objects, [&](DenseBlock<T> block, std::size_t first) {
+        if constexpr (std::is_same_v<T, float>) {
+            loops.minimums_f32(view, block, out + first, stride);
+        } else {
+            loops.minimums_f64(view, block, out + first, stride);
+        }
+    });
+}
+
+template <class T>
+double DenseStore<T>::sum(std::size_t i) const {
+    LaneSum sum;
+    for (std::size_t c = 0; c < n_columns_; ++c) sum.add(c, static_cast<double>(row(i)[c]));
+    return sum.total();
+}
+
+template <class T>
 double DenseStore<T>::squared_norm(std::size_t i) const {
     LaneSum sum;
     for (std::size_t c = 0; c < n_columns_; ++c) {

@@ -1,8 +1,11 @@
 #include "fastmks/filter.hpp"
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <mutex>
+
+#include "fastmks/vector_loops.hpp"
 
 namespace fastmks {
 namespace {
@@ -14,35 +17,26 @@ constexpr std::size_t first_block = 16;  // objects evaluated before the first l
 // The search of one query at a time; keeps its memory from query to query.
 class FilterSearch {
 public:
-    FilterSearch(const ScanProblem& problem, Worker& worker) : problem_(problem), worker_(worker) {}
+    FilterSearch(const ScanProblem& problem, Worker& worker)
+        : problem_(problem), worker_(worker), loops_(vector_loops(problem.objects.isa())) {}
 
     void top_k(std::size_t query, std::size_t k, TopK& best) {
-        start(query);
-        std::size_t block = std::max(first_block, 2 * k);
-        auto begin = candidates_.begin();
-        while (begin != candidates_.end()) {
-            // Equal values go by the smaller name: what might tie must be looked at.
-            const double threshold = best.threshold();
-            const auto end = std::partition(begin, candidates_.end(), [=](const Candidate& c) {
-                return !(c.bound < threshold);
-            });
-            candidates_.erase(end, candidates_.end());
-            const auto rest = static_cast<std::size_t>(candidates_.end() - begin);
-            const auto next = begin + static_cast<std::ptrdiff_t>(std::min(block, rest));
-            if (next != candidates_.end()) {
-                std::nth_element(begin, next, candidates_.end(), has_greater_bound);
-            }
-            evaluate(begin, next, [&](Hit hit) { best.offer(hit); });
-            begin = next;
-            block *= 2;
-        }
+        const std::size_t first = std::min(std::max(first_block, 2 * k), problem_.among.size);
+        Reservoir greatest(first);
+        take_bounds(
+            query, [&](std::size_t begin, std::size_t end) { offer_bounds(begin, end, greatest); });
+        candidates_ = greatest.sorted();
+        if (candidates_.empty()) return;  // the only object is skipped
+        const Hit last = candidates_.back();
+        evaluate(candidates_.begin(), candidates_.end(), [&](Hit hit) { best.offer(hit); });
+        // No bound is greater than the last one.
+        if (!(last.value < best.threshold())) evaluate_rest(last, 2 * first, best);
     }
 
     void above(std::size_t query, double threshold, std::vector<Hit>& found) {
-        start(query);
-        const auto end = std::partition(candidates_.begin(), candidates_.end(),
-                                        [=](const Candidate& c) { return !(c.bound < threshold); });
-        evaluate(candidates_.begin(), end, [&](Hit hit) {
+        take_bounds(query, [](std::size_t, std::size_t) {});
+        collect(threshold, [](const Hit&) { return true; });
+        evaluate(candidates_.begin(), candidates_.end(), [&](Hit hit) {
             if (hit.value >= threshold) found.push_back(hit);
         });
         std::sort(found.begin(), found.end(), ranks_before);
@@ -51,39 +45,93 @@ public:
     [[nodiscard]] const FilterCounts& counts() const noexcept { return counts_; }
 
 private:
-    struct Candidate {
-        double bound;
-        std::int64_t position;
-    };
-    using Iterator = std::vector<Candidate>::iterator;
+    using Iterator = std::vector<Hit>::iterator;
 
-    static bool has_greater_bound(const Candidate& a, const Candidate& b) {
-        return a.bound > b.bound || (a.bound == b.bound && a.position < b.position);
-    }
-
-    // Takes the query and bounds its values with all objects.
-    void start(std::size_t query) {
+    // Bounds the values of the query with all objects, and calls see(begin, end) for each part of
+    // them while it is in the cache.
+    template <class See>
+    void take_bounds(std::size_t query, See see) {
         query_ = query;
         problem_.queries.refill(batch_, query);
-        candidates_.clear();
         const std::size_t n = problem_.among.size;
+        bounds_.resize(n);
         for (std::size_t begin = 0; begin < n; begin += bounds_per_call) {
-            const Selection part = problem_.among.part(begin, std::min(begin + bounds_per_call, n));
-            values_.resize(part.size);
-            problem_.objects.bounds(*batch_, part, values_.data(), part.size);
-            for (std::size_t j = 0; j < part.size; ++j) {
-                if (problem_.skip_self && part[j] == query) continue;
-                const double bound = std::isnan(values_[j]) ? HUGE_VAL : values_[j];
-                candidates_.push_back({bound, static_cast<std::int64_t>(part[j])});
+            const std::size_t end = std::min(begin + bounds_per_call, n);
+            const Selection part = problem_.among.part(begin, end);
+            problem_.objects.bounds(*batch_, part, bounds_.data() + begin, part.size);
+            for (std::size_t i = begin; i < end; ++i) {
+                // What is not a number bounds nothing; minus infinity is less than any threshold.
+                const double bound = bounds_[i] == bounds_[i] ? bounds_[i] : HUGE_VAL;
+                bounds_[i] = bound > -DBL_MAX ? bound : -DBL_MAX;
             }
+            see(begin, end);
             worker_.advance(0);
         }
         counts_.bounds += n;
     }
 
+    [[nodiscard]] bool is_skipped(std::size_t i) const noexcept {
+        return problem_.skip_self && problem_.among[i] == query_;
+    }
+
+    // Calls see(bound and position) for each of some objects whose bound is greater than
+    // `below()`, passing over chunks where none is.
+    template <class Below, class See>
+    void for_each_above(std::size_t begin, std::size_t end, Below below, See see) {
+        constexpr std::size_t chunk = 64;
+        for (std::size_t from = begin; from < end; from += chunk) {
+            const std::size_t to = std::min(from + chunk, end);
+            if (loops_.count_above(bounds_.data() + from, to - from, below()) == 0) continue;
+            for (std::size_t i = from; i < to; ++i) {
+                if (bounds_[i] > below() && !is_skipped(i)) {
+                    see(Hit{bounds_[i], static_cast<std::int64_t>(problem_.among[i])});
+                }
+            }
+        }
+    }
+
+    // Positions increase, so of equal bounds a later one does not enter any more.
+    void offer_bounds(std::size_t begin, std::size_t end, Reservoir& greatest) {
+        const auto below = [&] { return greatest.threshold(); };
+        for_each_above(begin, end, below, [&](Hit hit) { greatest.offer(hit); });
+    }
+
+    // The candidates become those whose bound is not below the threshold and that is_wanted.
+    template <class IsWanted>
+    void collect(double threshold, IsWanted is_wanted) {
+        candidates_.clear();
+        const double below = std::nextafter(threshold, -HUGE_VAL);
+        for_each_above(
+            0, bounds_.size(), [=] { return below; },
+            [&](Hit hit) {
+                if (is_wanted(hit)) candidates_.push_back(hit);
+            });
+    }
+
+    // Goes on behind the candidate `last`, in the order of the bounds.
+    void evaluate_rest(Hit last, std::size_t block, TopK& best) {
+        collect(best.threshold(), [=](const Hit& hit) { return ranks_before(last, hit); });
+        auto begin = candidates_.begin();
+        while (begin != candidates_.end()) {
+            const auto rest = static_cast<std::size_t>(candidates_.end() - begin);
+            const auto next = begin + static_cast<std::ptrdiff_t>(std::min(block, rest));
+            if (next != candidates_.end()) {
+                std::nth_element(begin, next, candidates_.end(), ranks_before);
+            }
+            evaluate(begin, next, [&](Hit hit) { best.offer(hit); });
+            // Equal values go by the smaller name: what might tie must be looked at.
+            const double threshold = best.threshold();
+            const auto end = std::partition(
+                next, candidates_.end(), [=](const Hit& hit) { return !(hit.value < threshold); });
+            candidates_.erase(end, candidates_.end());
+            begin = next;
+            block *= 2;
+        }
+    }
+
     template <class Offer>
     void evaluate(Iterator begin, Iterator end, Offer offer) {
-        std::sort(begin, end, [](const Candidate& a, const Candidate& b) {
+        std::sort(begin, end, [](const Hit& a, const Hit& b) {
             return a.position < b.position;  // as they lie in memory
         });
         for (Iterator at = begin; at != end;) {
@@ -97,8 +145,8 @@ private:
             problem_.objects.values(*batch_, Selection::list(positions_.data(), n), values_.data());
             for (std::size_t j = 0; j < n; ++j, ++at) {
                 const auto position = static_cast<std::size_t>(at->position);
-                if (values_[j] > at->bound) {
-                    throw BoundFault(query_, position, values_[j], at->bound);
+                if (values_[j] > at->value) {
+                    throw BoundFault(query_, position, values_[j], at->value);
                 }
                 offer(Hit{values_[j], problem_.name(position)});
             }
@@ -109,10 +157,12 @@ private:
 
     const ScanProblem& problem_;
     Worker& worker_;
+    const VectorLoops& loops_;
     FilterCounts counts_;
     std::size_t query_ = 0;
     std::unique_ptr<QueryBatch> batch_;
-    std::vector<Candidate> candidates_;
+    std::vector<double> bounds_;   // of all objects to search
+    std::vector<Hit> candidates_;  // with bounds in the place of values
     std::vector<std::int64_t> positions_;
     std::vector<double> values_;
 };

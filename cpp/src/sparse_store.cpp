@@ -127,19 +127,17 @@ std::unique_ptr<VectorQueries> SparseStore<T>::queries(std::size_t begin, std::s
     return std::make_unique<SparseQueryRows>(std::move(rows), n_columns_);
 }
 
+// Runs loop(group of queries, row, out, stride) for each selected row, or where there are no groups
+// adds up term(x, y) over the merged columns.
 template <class T>
-void SparseStore<T>::products(const VectorQueries& queries, Selection objects,
-                              const VectorLoops& loops, double* out, std::size_t stride) const {
+template <class Loop, class Term>
+void SparseStore<T>::for_each_pair(const VectorQueries& queries, Selection objects, Loop loop,
+                                   Term term, double* out, std::size_t stride) const {
     const auto& taken = static_cast<const SparseQueryRows&>(queries);
     for (std::size_t g = 0; g < taken.groups.size(); ++g) {
         const SparseQueries view = taken.groups[g].view();
         for (std::size_t j = 0; j < objects.size; ++j) {
-            double* to = out + g * group_size * stride + j;
-            if constexpr (std::is_same_v<T, float>) {
-                loops.sparse_products_f32(view, row(objects[j]), to, stride);
-            } else {
-                loops.sparse_products_f64(view, row(objects[j]), to, stride);
-            }
+            loop(view, row(objects[j]), out + g * group_size * stride + j, stride);
         }
     }
     if (!taken.groups.empty()) return;
@@ -147,9 +145,31 @@ void SparseStore<T>::products(const VectorQueries& queries, Selection objects,
         for (std::size_t j = 0; j < objects.size; ++j) {
             LaneSum sum;
             merge(taken.rows[i], row(objects[j]),
-                  [&](std::size_t column, double x, double y) { sum.add(column, x * y); });
+                  [&](std::size_t column, double x, double y) { sum.add(column, term(x, y)); });
             out[i * stride + j] = sum.total();
         }
+    }
+}
+
+template <class T>
+void SparseStore<T>::products(const VectorQueries& queries, Selection objects,
+                              const VectorLoops& loops, double* out, std::size_t stride) const {
+    const auto term = [](double x, double y) { return x * y; };
+    if constexpr (std::is_same_v<T, float>) {
+        for_each_pair(queries, objects, loops.sparse_products_f32, term, out, stride);
+    } else {
+        for_each_pair(queries, objects, loops.sparse_products_f64, term, out, stride);
+    }
+}
+
+template <class T>
+void SparseStore<T>::minimums(const VectorQueries& queries, Selection objects,
+                              const VectorLoops& loops, double* out, std::size_t stride) const {
+    const auto term = [](double x, double y) { return x < y ? x : y; };
+    if constexpr (std::is_same_v<T, float>) {
+        for_each_pair(queries, objects, loops.sparse_minimums_f32, term, out, stride);
+    } else {
+        for_each_pair(queries, objects, loops.sparse_minimums_f64, term, out, stride);
     }
 }
 
@@ -168,6 +188,16 @@ void SparseStore<T>::squared_distances(const VectorQueries& queries, Selection o
             out[i * stride + j] = sum.total();
         }
     }
+}
+
+template <class T>
+double SparseStore<T>::sum(std::size_t i) const {
+    const SparseRow<T> from = row(i);
+    LaneSum sum;
+    for (std::size_t e = 0; e < from.n_entries; ++e) {
+        sum.add(static_cast<std::size_t>(from.columns[e]), static_cast<double>(from.values[e]));
+    }
+    return sum.total();
 }
 
 template <class T>

@@ -110,6 +110,10 @@ struct Product {
     inline Vector operator()(Vector sum, Vector x, Vector y) const { return sum + x * y; }
 };
 
+struct Minimum {
+    inline Vector operator()(Vector sum, Vector x, Vector y) const { return sum + (x < y ? x : y); }
+};
+
 struct SquaredDifference {
     inline Vector operator()(Vector sum, Vector x, Vector y) const {
         const Vector difference = x - y;
@@ -210,6 +214,11 @@ void products(DenseQueries queries, DenseBlock<T> block, double* out, std::size_
 }
 
 template <class T>
+void minimums(DenseQueries queries, DenseBlock<T> block, double* out, std::size_t stride) {
+    for_each_pair(queries, block, Minimum{}, out, stride);
+}
+
+template <class T>
 void squared_distances(DenseQueries queries, DenseBlock<T> block, DifferenceScale scale,
                        double* out, std::size_t stride) {
     if (scale.before == 1.0 && scale.after == 1.0) {
@@ -220,19 +229,21 @@ void squared_distances(DenseQueries queries, DenseBlock<T> block, DifferenceScal
     }
 }
 
-// Eight queries at once: part r of `sums[lane]` holds queries r * width onwards.
-template <class T>
-void sparse_products(SparseQueries queries, SparseRow<T> row, double* out, std::size_t stride) {
+// Eight queries at once: part r of `sums[lane]` holds queries r * width onwards. Columns that only
+// one side has add nothing.
+template <class Step, class T>
+inline void add_shared_columns(SparseQueries queries, SparseRow<T> row, Step step, double* out,
+                               std::size_t stride) {
     Lanes sums[8] = {};
     for (std::size_t e = 0; e < row.n_entries; ++e) {
         const std::int32_t column = row.columns[e];
         const std::int32_t slot = queries.slots[column];
         if (slot < 0) continue;
-        const double value = static_cast<double>(row.values[e]);
+        const Vector value = Vector{} + static_cast<double>(row.values[e]);
         const Lanes x = load(queries.table + static_cast<std::size_t>(slot) * 8);
         Lanes& sum = sums[column & 7];
 #pragma GCC unroll 4
-        for (int r = 0; r < registers; ++r) sum.part[r] = sum.part[r] + x.part[r] * value;
+        for (int r = 0; r < registers; ++r) sum.part[r] = step(sum.part[r], x.part[r], value);
     }
     double totals[8];
     for (int r = 0; r < registers; ++r) {
@@ -242,6 +253,16 @@ void sparse_products(SparseQueries queries, SparseRow<T> row, double* out, std::
         *reinterpret_cast<UnalignedVector*>(totals + r * width) = total;
     }
     for (std::size_t i = 0; i < queries.n_queries; ++i) out[i * stride] = totals[i];
+}
+
+template <class T>
+void sparse_products(SparseQueries queries, SparseRow<T> row, double* out, std::size_t stride) {
+    add_shared_columns(queries, row, Product{}, out, stride);
+}
+
+template <class T>
+void sparse_minimums(SparseQueries queries, SparseRow<T> row, double* out, std::size_t stride) {
+    add_shared_columns(queries, row, Minimum{}, out, stride);
 }
 
 void affine(double* values, std::size_t n, double scale, double offset) {
@@ -353,6 +374,10 @@ const VectorLoops loops{products<double>,
                         squared_distances<float>,
                         sparse_products<double>,
                         sparse_products<float>,
+                        minimums<double>,
+                        minimums<float>,
+                        sparse_minimums<double>,
+                        sparse_minimums<float>,
                         affine,
                         power,
                         exponential,

@@ -119,6 +119,36 @@ TEST(filter_notices_a_bound_that_is_none) {
     CHECK_THROWS(BoundFault, filtered(problem, 1, 1, counts));
 }
 
+TEST(filter_notices_bounds_of_minus_infinity) {
+    TableSpace objects(3, tied);
+    objects.bound = [](std::size_t, std::size_t) { return -infinity; };
+    const TableSpace queries(1, tied);
+    const ScanProblem problem{objects, queries, Selection::range(0, 3)};
+    FilterCounts counts;
+    CHECK_THROWS(BoundFault, filtered(problem, 3, 1, counts));
+}
+
+TEST(filter_searches_many_objects_under_loose_bounds) {
+    // More objects than one call bounds, and bounds that come in every order.
+    const auto value = [](std::size_t i, std::size_t j) {
+        return static_cast<double>((i + j * 7919) % 10007 % 251);
+    };
+    for (const double slack : {0.0, 3.0, 400.0}) {
+        TableSpace objects(10000, value);
+        objects.bound = [&](std::size_t i, std::size_t j) {
+            return value(i, j) + slack * static_cast<double>((i + 3 * j) % 5);
+        };
+        const TableSpace queries(4, tied);
+        const ScanProblem problem{objects, queries, Selection::range(0, 10000)};
+        FilterCounts counts;
+        for (const std::size_t k : {1, 40, 3000, 10000}) {
+            CHECK(filtered(problem, k, 2, counts) == scanned(problem, k));
+        }
+        CHECK(filtered(problem, 1, 1, counts) == scanned(problem, 1));
+        CHECK(slack > 0.0 || counts.evaluations <= 4 * 64);  // of each query, some 40 tie
+    }
+}
+
 TEST(bounds_of_sums_and_multiples) {
     const auto part = std::make_shared<TableSpace>(bounded(50, 0.5));
     const auto sum = make_sum({part, make_scaled(part, 0.3)});

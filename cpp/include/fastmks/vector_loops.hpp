@@ -83,6 +83,11 @@ struct VectorLoops {
                                   std::size_t stride);
     void (*sparse_products_f64)(SparseQueries, SparseRow<double>, double* out, std::size_t stride);
     void (*sparse_products_f32)(SparseQueries, SparseRow<float>, double* out, std::size_t stride);
+    /// Sums of the smaller of two entries; for vectors without negative ones.
+    void (*minimums_f64)(DenseQueries, DenseBlock<double>, double* out, std::size_t stride);
+    void (*minimums_f32)(DenseQueries, DenseBlock<float>, double* out, std::size_t stride);
+    void (*sparse_minimums_f64)(SparseQueries, SparseRow<double>, double* out, std::size_t stride);
+    void (*sparse_minimums_f32)(SparseQueries, SparseRow<float>, double* out, std::size_t stride);
 
     // Elementwise, in place.
     void (*affine)(double* values, std::size_t n, double scale, double offset);

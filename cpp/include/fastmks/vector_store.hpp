@@ -29,7 +29,7 @@ struct VectorEntries {
 [[nodiscard]] double scaled_product(const VectorEntries& x, int x_shift, const VectorEntries& y,
                                     int y_shift);
 
-/// Vectors of one length, seen through the two sums every vector kernel is made of. Both sums
+/// Vectors of one length, seen through the sums that kernels between vectors are made of. All sums
 /// follow the canonical order (vector_loops.hpp), so dense and sparse stores of the same numbers,
 /// in float32 or float64, give the same bits.
 class VectorStore {
@@ -56,9 +56,15 @@ public:
     virtual void squared_distances(const VectorQueries& queries, Selection objects,
                                    DifferenceScale scale, const VectorLoops& loops, double* out,
                                    std::size_t stride) const = 0;
+    /// out[i * stride + j] = the sum of the smaller entries of query i and of the row of selected
+    /// object j; neither has negative ones.
+    virtual void minimums(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
+                          double* out, std::size_t stride) const = 0;
 
     /// <row, row>.
     [[nodiscard]] virtual double squared_norm(std::size_t row) const = 0;
+    /// The sum of a row's entries.
+    [[nodiscard]] virtual double sum(std::size_t row) const = 0;
     /// The non-zero entries of a row, for what need not be fast.
     [[nodiscard]] virtual VectorEntries entries(std::size_t row) const = 0;
 };
@@ -83,7 +89,10 @@ public:
     void squared_distances(const VectorQueries& queries, Selection objects, DifferenceScale scale,
                            const VectorLoops& loops, double* out,
                            std::size_t stride) const override;
+    void minimums(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
+                  double* out, std::size_t stride) const override;
     double squared_norm(std::size_t row) const override;
+    double sum(std::size_t row) const override;
     VectorEntries entries(std::size_t row) const override;
 
 private:
@@ -115,11 +124,17 @@ public:
     void squared_distances(const VectorQueries& queries, Selection objects, DifferenceScale scale,
                            const VectorLoops& loops, double* out,
                            std::size_t stride) const override;
+    void minimums(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
+                  double* out, std::size_t stride) const override;
     double squared_norm(std::size_t row) const override;
+    double sum(std::size_t row) const override;
     VectorEntries entries(std::size_t row) const override;
 
 private:
     [[nodiscard]] SparseRow<T> row(std::size_t i) const noexcept;
+    template <class Loop, class Term>
+    void for_each_pair(const VectorQueries& queries, Selection objects, Loop loop, Term term,
+                       double* out, std::size_t stride) const;
 
     const std::int64_t* offsets_;
     const std::int32_t* columns_;

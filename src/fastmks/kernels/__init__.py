@@ -17,6 +17,7 @@ from fastmks.kernels.series import GlobalAlignment
 from fastmks.kernels.substitution import BLOSUM62, Substitution
 from fastmks.kernels.own import Custom, Similarity
 from fastmks.kernels.precomputed import Precomputed
+from fastmks.kernels.sets import Jaccard, MinMax, Tanimoto
 from fastmks.kernels.vectors import (
     Cosine,
     Epanechnikov,
@@ -43,6 +44,8 @@ __all__ = [
     "Laplacian",
     "Linear",
     "LocalAlignment",
+    "Jaccard",
+    "MinMax",
     "Normalized",
     "OnField",
     "Polynomial",
@@ -57,6 +60,7 @@ __all__ = [
     "Substitution",
     "Sum",
     "Tanh",
+    "Tanimoto",
     "Triangular",
     "WeisfeilerLehman",
     "as_kernel",

@@ -1,0 +1,244 @@
+"""Kernels between sets, and between vectors of counts: what two have in common, as a share."""
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, cast
+
+import numpy as np
+
+from fastmks import _core
+from fastmks.errors import InvalidArgument
+from fastmks.kernels.base import ObjectKernel
+from fastmks.stores import DenseStore, Store, VectorStore, make_queries, make_store
+from fastmks.stores.bits import (
+    BitStore,
+    bits_of_members,
+    is_bit_vector,
+    read_bit_array,
+    read_bit_vectors,
+)
+from fastmks.stores.sets import MemberStore, is_set, number_members, read_sets
+
+__all__ = ["Jaccard", "MinMax", "Tanimoto"]
+
+_GREATEST_SUM = 2.0**1021  # sums of two must be finite, however they round
+
+
+@dataclass(frozen=True)
+class _ShareKernel(ObjectKernel):
+    """A share between 0 and 1 that an object has with itself in full, unless it is empty."""
+
+    mercer_columns = math.inf
+    is_normalized = True
+    value_range = (0.0, 1.0)
+
+    def make_normalized_space(self, store: Store, isa: str) -> _core.Space:
+        """Return the same space: it is normalised."""
+        return self.make_space(store, isa)
+
+
+@dataclass(frozen=True)
+class Jaccard(_ShareKernel):
+    """The share of common members, |x & y| / (|x| + |y| - |x & y|), of sets. Mercer, normalised.
+
+    Objects are Python sets or frozensets of anything hashable. Members of a query that no indexed
+    object has count in its size. The empty set has 0 with everything, itself included.
+
+    Examples
+    --------
+    >>> Jaccard()({"salt", "flour", "water"}, {"flour", "water", "yeast"})
+    0.5
+    """
+
+    @property
+    def store_key(self) -> Hashable:
+        """Sets of any members."""
+        return "sets"
+
+    def read(self, objects: Any, *, name: str) -> MemberStore:
+        """Return sets as a store."""
+        return number_members(read_sets(objects, name=name, single=False), None, name=name)
+
+    def read_queries(self, queries: Any, like: Store, *, name: str) -> MemberStore:
+        """Return sets as a store; a set is one query."""
+        sets = read_sets(queries, name=name, single=True)
+        return number_members(sets, cast(MemberStore, like), name=name)
+
+    def make_space(self, store: Store, isa: str) -> _core.Space:
+        """Return the core's space of sets."""
+        return _core.tanimoto_space(cast(MemberStore, store).core, isa)
+
+
+@dataclass(frozen=True)
+class Tanimoto(_ShareKernel):
+    """The share of common bits, c / (a + b - c), of fingerprints. Mercer, normalised.
+
+    a and b are the bits that are set in each, c those set in both. Fingerprints without any have
+    0 with everything, themselves included. They may be given as
+
+    - packed bits, a uint8 array (n, bytes) in the order of `numpy.packbits`: the highest bit of a
+      byte comes first;
+    - packed bits, a uint64 array (n, words): bit i is ``word[i // 64] >> i % 64 & 1``;
+    - booleans (n, bits);
+    - a list of RDKit's ``ExplicitBitVect`` of one length;
+    - a list of Python sets of the positions set, whole numbers from 0 without a limit.
+
+    Queries may be in another of these forms, with the same number of bits; only an index of
+    sets takes nothing but sets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Tanimoto()({1, 5, 9}, {5, 9, 70})
+    0.5
+    >>> Tanimoto()(np.array([True, True, False]), np.array([True, True, True]))
+    0.6666666666666666
+    """
+
+    @property
+    def store_key(self) -> Hashable:
+        """Bits, however they are given."""
+        return "bits"
+
+    def read(self, objects: Any, *, name: str) -> BitStore | MemberStore:
+        """Return fingerprints as a store."""
+        return _read_bits(objects, name=name, single=False)
+
+    def read_queries(self, queries: Any, like: Store, *, name: str) -> BitStore | MemberStore:
+        """Return fingerprints of the same length as a store; one alone is one query."""
+        if isinstance(like, MemberStore):
+            sets = read_sets(queries, name=name, single=True)
+            return number_members(sets, like, name=name, check=_check_position)
+        return _read_bit_queries(queries, cast(BitStore, like), name=name)
+
+    def read_one(self, one: Any, like: Store | None, *, name: str) -> BitStore | MemberStore:
+        """Return one fingerprint as a store."""
+        if like is None:
+            return _read_bits(one, name=name, single=True)
+        return self.read_queries(one, like, name=name)
+
+    def make_space(self, store: Store, isa: str) -> _core.Space:
+        """Return the core's space of sets."""
+        return _core.tanimoto_space(cast("BitStore | MemberStore", store).core, isa)
+
+
+@dataclass(frozen=True)
+class MinMax(_ShareKernel):
+    """The common share sum min(x, y) / sum max(x, y) of non-negative vectors. Mercer, normalised.
+
+    For counts, such as those of atom environments or words; of vectors of zeros and ones it is
+    the Tanimoto kernel. Vectors are given as for `Linear`, dense or sparse. The zero vector has
+    0 with everything, itself included.
+
+    Examples
+    --------
+    >>> MinMax()([2.0, 1.0, 0.0], [1.0, 1.0, 2.0])
+    0.4
+    """
+
+    @property
+    def store_key(self) -> Hashable:
+        """Vectors without negative entries."""
+        return "non-negative vectors"
+
+    def read(self, objects: Any, *, name: str) -> VectorStore:
+        """Return vectors as a store."""
+        return _check_not_negative(make_store(objects, name=name), name)
+
+    def read_queries(self, queries: Any, like: Store, *, name: str) -> VectorStore:
+        """Return vectors of the same length as a store of the same kind; a 1-D one is one query."""
+        return _check_not_negative(make_queries(queries, cast(VectorStore, like), name=name), name)
+
+    def read_one(self, one: Any, like: Store | None, *, name: str) -> VectorStore:
+        """Return a vector, or a matrix of one row, as a store."""
+        store = make_queries(one, cast("VectorStore | None", like), name=name)
+        return _check_not_negative(store, name)
+
+    def make_space(self, store: Store, isa: str) -> _core.Space:
+        """Return the core's space of non-negative vectors."""
+        return _core.minmax_space(cast(VectorStore, store).core, isa)
+
+
+def _read_bits(objects: Any, *, name: str, single: bool) -> BitStore | MemberStore:
+    if single and is_bit_vector(objects):
+        return read_bit_vectors([objects], name=name)
+    if is_set(objects):
+        return number_members(
+            read_sets(objects, name=name, single=single), None, name=name, check=_check_position
+        )
+    if not hasattr(objects, "dtype") and hasattr(objects, "__iter__"):
+        objects = list(objects)
+        if objects and is_bit_vector(objects[0]):
+            return read_bit_vectors(objects, name=name)
+        if objects and is_set(objects[0]):
+            sets = read_sets(objects, name=name, single=False)
+            return number_members(sets, None, name=name, check=_check_position)
+    return read_bit_array(objects, name=name, single=single)
+
+
+def _read_bit_queries(queries: Any, like: BitStore, *, name: str) -> BitStore:
+    if hasattr(queries, "__len__") and len(queries) == 0:
+        return bits_of_members([], like.n_bits, name=name)
+    read = _read_bits(queries, name=name, single=True)
+    if isinstance(read, BitStore):
+        if read.n_bits != like.n_bits:
+            raise InvalidArgument(
+                f"{name} must have {like.n_bits} bits, as the fingerprints they are compared "
+                f"with; got {read.n_bits}."
+            )
+        return read
+    sets = [queries] if is_set(queries) else list(queries)
+    for i, one in enumerate(sets):
+        if one and max(one) >= like.n_bits:
+            raise InvalidArgument(
+                f"{name} must be positions below the {like.n_bits} bits of the fingerprints they "
+                f"are compared with; {name}[{i}] has {max(one)}."
+            )
+    return bits_of_members(sets, like.n_bits, name=name)
+
+
+def _check_position(member: Hashable, name: str) -> None:
+    if not isinstance(member, (Integral, np.integer)) or int(member) < 0:
+        raise InvalidArgument(
+            f"{name} must be a set of whole numbers from 0; it has {member!r}. For sets of "
+            "anything else use Jaccard()."
+        )
+
+
+def _check_not_negative(store: VectorStore, name: str) -> VectorStore:
+    is_dense = isinstance(store, DenseStore)
+    values = store.array if isinstance(store, DenseStore) else store.values
+    if values.size == 0:
+        return store
+    if values.min() < 0:
+        at = np.argwhere(values < 0)[0]
+        row, column = at if is_dense else _place(cast(Any, store), int(at[0]))
+        raise InvalidArgument(
+            f"{name} must not be negative under MinMax(); {name}[{row}, {column}] is "
+            f"{values[tuple(at)]}."
+        )
+    if float(values.max()) * store.n_columns > _GREATEST_SUM:
+        _check_sums(store, name)
+    return store
+
+
+def _place(store: Any, entry: int) -> tuple[int, int]:
+    row = int(np.searchsorted(store.offsets, entry, side="right")) - 1
+    return row, int(store.columns[entry])
+
+
+def _check_sums(store: VectorStore, name: str) -> None:
+    with np.errstate(over="ignore"):
+        if isinstance(store, DenseStore):
+            sums = store.array.sum(axis=1, dtype=np.float64)
+        else:
+            rows = np.repeat(np.arange(len(store)), np.diff(store.offsets))
+            sums = np.bincount(rows, weights=store.values, minlength=len(store))
+    bad = np.flatnonzero(~(sums <= _GREATEST_SUM))
+    if bad.size:
+        raise InvalidArgument(
+            f"{name} must have sums of at most 2**1021 under MinMax(); that of {name}[{bad[0]}] "
+            f"is {sums[bad[0]]}. Scale all vectors by one power of two: that changes no value."
+        )

@@ -1,0 +1,150 @@
+"""Sets as rows of bits: packed and boolean arrays, and the bit vectors of RDKit."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fastmks import _core
+from fastmks.errors import InvalidArgument
+from fastmks.stores.base import Store
+
+__all__ = ["BitStore", "bits_of_members", "is_bit_vector", "read_bit_array", "read_bit_vectors"]
+
+_LINE = 64  # bytes of a cache line: rows are whole ones
+_MOST_BITS = 2**30 - 1
+_ROWS_AT_A_TIME = 1024
+_WAY_OUT = "Pass packed bits as uint8 or uint64, booleans, RDKit bit vectors or sets of ints."
+_REVERSED = np.packbits(  # the byte with its bits in the other order
+    np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1, bitorder="little"), axis=1
+)[:, 0]
+
+
+@dataclass(frozen=True, eq=False)
+class BitStore(Store):
+    """Rows of bits in whole cache lines, in the order of numpy.packbits; zeros behind the last."""
+
+    words: np.ndarray[Any, np.dtype[np.uint64]]
+    n_bits: int
+    core: _core.SetStore = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        view = self.words.view()
+        view.flags.writeable = False
+        object.__setattr__(self, "core", _core.bit_store(view))
+
+    def __len__(self) -> int:
+        return int(self.words.shape[0])
+
+    @property
+    def kind(self) -> str:
+        """What the objects are."""
+        return f"sets of {self.n_bits} bits"
+
+    def copy(self) -> "BitStore":
+        """The same sets: rows are always in memory of their own, and never changed."""
+        return self
+
+    def take(self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> "BitStore":
+        """The sets at these positions, in this order."""
+        taken = _empty_rows(len(positions), self.n_bits)
+        np.take(self.words, positions, axis=0, out=taken.view(np.uint64))
+        return BitStore(taken.view(np.uint64), self.n_bits)
+
+
+def is_bit_vector(one: Any) -> bool:
+    """Whether something is an RDKit bit vector, or has its methods. Never imports RDKit."""
+    return hasattr(one, "GetNumBits") and hasattr(one, "GetOnBits")
+
+
+def read_bit_array(objects: Any, *, name: str, single: bool) -> BitStore:
+    """Return the rows of an array. A 1-D one is one query where `single`."""
+    try:
+        array = np.asarray(objects)
+    except Exception as error:  # numpy asks foreign objects, which may fail in ways of their own
+        raise InvalidArgument(f"{name} cannot be read as bits: {error} {_WAY_OUT}") from error
+    if array.dtype not in (np.bool_, np.uint8, np.uint64):
+        hint = " Booleans are made by X.astype(bool)." if array.dtype.kind in "iuf" else ""
+        raise InvalidArgument(
+            f"{name} must be bits; got an array of dtype {array.dtype}.{hint} {_WAY_OUT}"
+        )
+    if array.ndim == 1 and single:
+        array = array.reshape(1, -1)
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise InvalidArgument(
+            f"{name} must be two-dimensional, one set of bits per row; got shape {array.shape}."
+        )
+    if array.dtype == np.bool_:
+        return _packed(array, int(array.shape[1]), name)
+    if array.dtype == np.uint8:
+        return _from_bytes(array, name)
+    little = np.ascontiguousarray(array).astype("<u8", copy=False)
+    return _from_bytes(_REVERSED[little.view(np.uint8)], name)
+
+
+def read_bit_vectors(vectors: list[Any], *, name: str) -> BitStore:
+    """Return RDKit bit vectors, all of one length, as rows of bits."""
+    for i, vector in enumerate(vectors):
+        if not is_bit_vector(vector):
+            raise InvalidArgument(
+                f"{name} must all be bit vectors, as {name}[0] is; {name}[{i}] is {vector!r}."
+            )
+    lengths = [int(vector.GetNumBits()) for vector in vectors]
+    for i, length in enumerate(lengths):
+        if length != lengths[0]:
+            raise InvalidArgument(
+                f"{name} must have one number of bits; {name}[0] has {lengths[0]}, {name}[{i}] "
+                f"has {length}."
+            )
+    return bits_of_members([vector.GetOnBits() for vector in vectors], lengths[0], name=name)
+
+
+def bits_of_members(sets: list[Any], n_bits: int, *, name: str) -> BitStore:
+    """Return sets of numbers below n_bits as rows of bits."""
+    _check_length(n_bits, name)
+    rows = _empty_rows(len(sets), n_bits)
+    for begin in range(0, len(sets), _ROWS_AT_A_TIME):
+        part = sets[begin : begin + _ROWS_AT_A_TIME]
+        bits = np.zeros((len(part), n_bits), dtype=bool)
+        for i, members in enumerate(part):
+            bits[i, _positions(members)] = True
+        rows[begin : begin + len(part), : -(-n_bits // 8)] = np.packbits(bits, axis=1)
+    return BitStore(rows.view(np.uint64), n_bits)
+
+
+def _positions(members: Iterable[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    return np.fromiter(members, dtype=np.int64)
+
+
+def _packed(array: np.ndarray[Any, Any], n_bits: int, name: str) -> BitStore:
+    _check_length(n_bits, name)
+    rows = _empty_rows(len(array), n_bits)
+    for begin in range(0, len(array), _ROWS_AT_A_TIME):
+        part = slice(begin, begin + _ROWS_AT_A_TIME)
+        rows[part, : -(-n_bits // 8)] = np.packbits(array[part], axis=1)
+    return BitStore(rows.view(np.uint64), n_bits)
+
+
+def _from_bytes(array: np.ndarray[Any, Any], name: str) -> BitStore:
+    n_bits = 8 * int(array.shape[1])
+    _check_length(n_bits, name)
+    rows = _empty_rows(len(array), n_bits)
+    rows[:, : array.shape[1]] = array
+    return BitStore(rows.view(np.uint64), n_bits)
+
+
+def _check_length(n_bits: int, name: str) -> None:
+    if not 1 <= n_bits <= _MOST_BITS:
+        raise InvalidArgument(
+            f"{name} must have between 1 and 2**30 - 1 bits; got {n_bits}. For long and sparse "
+            "ones pass sets: [set(v.GetOnBits()) for v in vectors]."
+        )
+
+
+def _empty_rows(n_rows: int, n_bits: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Return rows of zero bytes, each beginning at a cache line."""
+    n_bytes = -(-n_bits // (8 * _LINE)) * _LINE
+    room = np.zeros(n_rows * n_bytes + _LINE, dtype=np.uint8)
+    begin = -room.ctypes.data % _LINE
+    return room[begin : begin + n_rows * n_bytes].reshape(n_rows, n_bytes)
