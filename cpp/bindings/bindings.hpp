@@ -6,6 +6,7 @@
 namespace fastmks::bindings {
 
 void register_stores(nanobind::module_& m);
+void register_grams(nanobind::module_& m);
 void register_spaces(nanobind::module_& m);
 void register_scan(nanobind::module_& m);
 void register_tree(nanobind::module_& m);

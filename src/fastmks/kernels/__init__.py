@@ -11,6 +11,7 @@ Polynomial(degree=10, offset=0.0, scale=1.0)
 
 from fastmks.kernels.base import Kernel, Normalized, OnField, Product, Scaled, Sum
 from fastmks.kernels.names import KERNEL_NAMES, as_kernel
+from fastmks.kernels.sequences import Mismatch, Spectrum
 from fastmks.kernels.vectors import (
     Cosine,
     Epanechnikov,
@@ -33,11 +34,13 @@ __all__ = [
     "Kernel",
     "Laplacian",
     "Linear",
+    "Mismatch",
     "Normalized",
     "OnField",
     "Polynomial",
     "Product",
     "Scaled",
+    "Spectrum",
     "Spherical",
     "Sum",
     "Tanh",
