@@ -65,8 +65,8 @@ auto work(std::size_t threads, Run run) {
 
 template <class T>
 std::tuple<std::shared_ptr<GramTable>, CountArrays> count_grams(
-    const Letters<T>& letters, const Positions& offsets, std::size_t length,
-    std::size_t mismatches, const std::vector<Letter>& alphabet, std::size_t threads) {
+    const Letters<T>& letters, const Positions& offsets, std::size_t length, std::size_t mismatches,
+    const std::vector<Letter>& alphabet, std::size_t threads) {
     if (length == 0) throw std::invalid_argument("grams have at least one letter");
     const Sequences taken = sequences(letters, offsets);
     std::shared_ptr<GramTable> table;

@@ -43,8 +43,7 @@ void for_each_task(const Sequences& sequences, const Labour& labour, Run run) {
 
 }  // namespace
 
-Alphabet::Alphabet(const std::vector<Letter>& given, const Sequences& sequences)
-    : letters_(given) {
+Alphabet::Alphabet(const std::vector<Letter>& given, const Sequences& sequences) : letters_(given) {
     Letter largest = sequences.narrow ? 255 : 0;
     for (const Letter letter : given) largest = std::max(largest, letter);
     for (std::size_t i = 0; !sequences.narrow && i < sequences.n_letters(); ++i) {
@@ -134,8 +133,9 @@ void GramTable::read_keys(std::size_t level, const Sequences& sequences,
     const std::int32_t* const first = names.data() + sequences.begin(s);
     for (std::size_t i = 0; i + length <= sequences.length(s); ++i) {
         const bool is_known = first[i] >= 0 && first[i + shift] >= 0;
-        keys.push_back(is_known ? static_cast<Key>(first[i]) << 32 | static_cast<Key>(first[i + shift])
-                                : no_key);
+        keys.push_back(is_known
+                           ? static_cast<Key>(first[i]) << 32 | static_cast<Key>(first[i + shift])
+                           : no_key);
     }
 }
 
@@ -194,8 +194,8 @@ void GramTable::find_neighbours(const Labour& labour) {
     };
     const std::size_t n_tasks = (grams.size() + keys_per_task - 1) / keys_per_task;
     levels_[0].grams = {};  // only the neighbours are looked up
-    neighbours_ = Vocabulary(
-        {powers_[0] * radix_, grams.size() * n_neighbours, n_tasks, read}, labour);
+    neighbours_ =
+        Vocabulary({powers_[0] * radix_, grams.size() * n_neighbours, n_tasks, read}, labour);
 }
 
 std::vector<Key> GramTable::digits_of(Key key) const {
@@ -212,7 +212,8 @@ void GramTable::for_each_neighbour(Key key, Visit visit) const {
     change(digits, key, 0, rule_.mismatches, visit);
 }
 
-// Those with some letters changed from a place on; the letters of the alphabet have the first codes.
+// Those with some letters changed from a place on; the letters of the alphabet have the first
+// codes.
 template <class Visit>
 void GramTable::change(const std::vector<Key>& digits, Key key, std::size_t from, std::size_t left,
                        Visit& visit) const {
@@ -294,9 +295,8 @@ void GramTable::count_row(std::vector<Key>& keys, const std::vector<std::int32_t
         const std::size_t begin = i;
         while (i < keys.size() && keys[i] == keys[begin]) ++i;
         const auto count = static_cast<std::uint32_t>(i - begin);
-        for_each_neighbour(keys[begin], [&](Key key) {
-            row.add(column_of(neighbours_.find(key)), count);
-        });
+        for_each_neighbour(keys[begin],
+                           [&](Key key) { row.add(column_of(neighbours_.find(key)), count); });
     }
 }
 
