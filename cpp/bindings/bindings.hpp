@@ -13,6 +13,7 @@ namespace fastmks::bindings {
 [[nodiscard]] Isa parse_isa(const std::string& name);
 
 void register_stores(nanobind::module_& m);
+void register_grams(nanobind::module_& m);
 void register_spaces(nanobind::module_& m);
 void register_graphs(nanobind::module_& m);
 void register_alignments(nanobind::module_& m);

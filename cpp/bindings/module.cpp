@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
     m.attr("version") = FASTMKS_VERSION;
     fastmks::bindings::watch_for_the_end_of_python();
     fastmks::bindings::register_stores(m);
+    fastmks::bindings::register_grams(m);
     fastmks::bindings::register_spaces(m);
     fastmks::bindings::register_graphs(m);
     fastmks::bindings::register_alignments(m);

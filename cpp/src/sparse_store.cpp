@@ -1,59 +1,12 @@
 #include <algorithm>
 #include <stdexcept>
-#include <type_traits>
 
 #include "fastmks/lane_sum.hpp"
 #include "fastmks/vector_store.hpp"
+#include "sparse_queries.hpp"
 
 namespace fastmks {
 namespace {
-
-// A group of queries keeps one int32 per column up to here; beyond, rows are merged instead.
-constexpr std::size_t most_slots = std::size_t{1} << 22;
-constexpr std::size_t group_size = 8;
-
-// Eight queries side by side (SparseQueries): the columns they have between them get slots.
-class QueryGroup {
-public:
-    QueryGroup(const VectorEntries* queries, std::size_t n_queries, std::size_t n_columns)
-        : n_queries_(n_queries), slots_(n_columns, -1) {
-        std::int32_t n_slots = 0;
-        for (std::size_t i = 0; i < n_queries; ++i) {
-            for (const std::int32_t column : queries[i].columns) {
-                auto& slot = slots_[static_cast<std::size_t>(column)];
-                if (slot < 0) slot = n_slots++;
-            }
-        }
-        table_.resize(static_cast<std::size_t>(n_slots) * group_size);
-        for (std::size_t i = 0; i < n_queries; ++i) {
-            for (std::size_t e = 0; e < queries[i].columns.size(); ++e) {
-                const auto slot = slots_[static_cast<std::size_t>(queries[i].columns[e])];
-                table_[static_cast<std::size_t>(slot) * group_size + i] = queries[i].values[e];
-            }
-        }
-    }
-    [[nodiscard]] SparseQueries view() const noexcept {
-        return {slots_.data(), table_.data(), n_queries_};
-    }
-
-private:
-    std::size_t n_queries_;
-    std::vector<std::int32_t> slots_;
-    std::vector<double> table_;
-};
-
-class SparseQueryRows final : public VectorQueries {
-public:
-    SparseQueryRows(std::vector<VectorEntries> taken, std::size_t n_columns)
-        : VectorQueries(taken.size()), rows(std::move(taken)) {
-        if (n_columns > most_slots) return;
-        for (std::size_t i = 0; i < size; i += group_size) {
-            groups.emplace_back(rows.data() + i, std::min(group_size, size - i), n_columns);
-        }
-    }
-    std::vector<VectorEntries> rows;
-    std::vector<QueryGroup> groups;  // empty where there are too many columns for slots
-};
 
 // Calls visit(column, x, y) for each column of either vector, in increasing order.
 template <class T, class Visit>
@@ -149,6 +102,23 @@ void SparseStore<T>::for_each_pair(const VectorQueries& queries, Selection objec
             out[i * stride + j] = sum.total();
         }
     }
+bool SparseStore<T>::refill(VectorQueries& queries, std::size_t i) const {
+    static_cast<SparseQueryRows&>(queries).refill(entries(i));
+    return true;
+}
+
+template <class T>
+void SparseStore<T>::products(const VectorQueries& queries, Selection objects,
+                              const VectorLoops& loops, double* out, std::size_t stride) const {
+    const auto row_of = [&](std::size_t j) {
+        // A list of positions is met in trees, whose nodes lie anywhere.
+        if (objects.positions && j + 1 < objects.size) {
+            const SparseRow<T> next = row(objects[j + 1]);
+            __builtin_prefetch(next.columns);
+            __builtin_prefetch(next.values);
+        return row(objects[j]);
+    };
+    taken.products(objects.size, row_of, loops, out, stride);
 }
 
 template <class T>
@@ -181,7 +151,7 @@ void SparseStore<T>::squared_distances(const VectorQueries& queries, Selection o
     for (std::size_t i = 0; i < taken.size; ++i) {
         for (std::size_t j = 0; j < objects.size; ++j) {
             LaneSum sum;
-            merge(taken.rows[i], row(objects[j]), [&](std::size_t column, double x, double y) {
+            merge(taken.rows()[i], row(objects[j]), [&](std::size_t column, double x, double y) {
                 const double difference = (x * scale.before - y * scale.before) * scale.after;
                 sum.add(column, difference * difference);
             });

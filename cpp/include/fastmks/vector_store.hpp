@@ -119,6 +119,7 @@ public:
     bool is_sparse() const noexcept override { return true; }
     std::size_t longest_sum() const noexcept override;
     std::unique_ptr<VectorQueries> queries(std::size_t begin, std::size_t end) const override;
+    bool refill(VectorQueries& queries, std::size_t row) const override;
     void products(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
                   double* out, std::size_t stride) const override;
     void squared_distances(const VectorQueries& queries, Selection objects, DifferenceScale scale,

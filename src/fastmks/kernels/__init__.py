@@ -18,6 +18,7 @@ from fastmks.kernels.substitution import BLOSUM62, Substitution
 from fastmks.kernels.own import Custom, Similarity
 from fastmks.kernels.precomputed import Precomputed
 from fastmks.kernels.sets import Jaccard, MinMax, Tanimoto
+from fastmks.kernels.sequences import Mismatch, Spectrum
 from fastmks.kernels.vectors import (
     Cosine,
     Epanechnikov,
@@ -46,6 +47,7 @@ __all__ = [
     "LocalAlignment",
     "Jaccard",
     "MinMax",
+    "Mismatch",
     "Normalized",
     "OnField",
     "Polynomial",
@@ -56,6 +58,7 @@ __all__ = [
     "SegmentMatch",
     "SmithWaterman",
     "Similarity",
+    "Spectrum",
     "Spherical",
     "Substitution",
     "Sum",

@@ -1,0 +1,209 @@
+"""Kernels between sequences that count what they have in common."""
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from fastmks import _core
+from fastmks._validate import check_count, check_number
+from fastmks.errors import InvalidArgument
+from fastmks.kernels.base import ObjectKernel
+from fastmks.stores import Store
+from fastmks.stores.sequences import GramRule, GramStore, count_grams, count_query_grams
+
+__all__ = ["AMINO_ACIDS", "Mismatch", "Spectrum"]
+
+AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
+_MOST_LENGTH = 2**31 - 1
+_MOST_LENGTHS = 64  # of one kernel
+_MOST_NEIGHBOURS = 100_000  # p-grams that one is counted at
+
+
+@dataclass(frozen=True)
+class GramKernel(ObjectKernel):
+    """A kernel that is the inner product of counts, or a weighted sum of such."""
+
+    # K(x, y) is an inner product of counts, so Mercer and never negative.
+    mercer_columns = math.inf
+    is_normalized = False
+    value_range = (0.0, math.inf)
+
+    @property
+    def rules(self) -> tuple[GramRule, ...]:
+        """What is counted, a set of columns for each."""
+        raise NotImplementedError
+
+    @property
+    def factors(self) -> tuple[float, ...]:
+        """What the inner product of each set of columns is multiplied by."""
+        return (1.0,) * len(self.rules)
+
+    @property
+    def store_key(self) -> Hashable:
+        """The same where the same is counted."""
+        return "grams", self.rules
+
+    def read(self, objects: Any, *, name: str) -> GramStore:
+        """Return strings as counts."""
+        return count_grams(objects, self.rules, name=name)
+
+    def read_queries(self, queries: Any, like: Store, *, name: str) -> GramStore:
+        """Return strings as counts; one string is one query."""
+        return count_query_grams(queries, cast(GramStore, like), name=name)
+
+    def make_space(self, store: Store, isa: str) -> _core.Space:
+        """Return the core's space of sparse vectors, or a sum of these."""
+        terms = [
+            _weighted(part, factor, isa)
+            for part, factor in zip(cast(GramStore, store).counts, self.factors, strict=True)
+        ]
+        return terms[0] if len(terms) == 1 else _core.sum_space(terms)
+
+
+def _weighted(part: Any, factor: float, isa: str) -> _core.Space:
+    unused = {"degree": 1, "scale": 1.0, "offset": 0.0, "bandwidth": 1.0}
+    space = _core.vector_space(part.core, isa, "linear", **unused)
+    return space if factor == 1.0 else _core.scaled_space(space, factor)
+
+
+@dataclass(frozen=True)
+class Spectrum(GramKernel):
+    """The inner product of the counts of p-grams: runs of p letters. Mercer.
+
+    A string shorter than p has none, and is a zero object. Values are whole numbers, exactly.
+
+    Parameters
+    ----------
+    p : int or (int, int)
+        The length of the runs, or the shortest and the longest: the kernel is then the sum over
+        all lengths from one to the other.
+    weights : sequence of float, optional
+        A positive factor for each length, the shortest first; 1 each where not given.
+
+    Examples
+    --------
+    >>> Spectrum(2)("ABABC", "BABA")  # AB twice and once, BA once and twice
+    4.0
+    >>> kernel = Spectrum((1, 2), weights=(1.0, 0.5))
+    >>> kernel("ABABC", "BABA") == Spectrum(1)("ABABC", "BABA") + 0.5 * 4.0
+    True
+    """
+
+    p: int | tuple[int, int]
+    weights: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "p", _check_lengths(self.p))
+        if self.weights is not None:
+            object.__setattr__(self, "weights", _check_weights(self.weights, len(self.lengths)))
+
+    @property
+    def lengths(self) -> range:
+        """The lengths of the runs that are counted."""
+        shortest, longest = self.p if isinstance(self.p, tuple) else (self.p, self.p)
+        return range(shortest, longest + 1)
+
+    @property
+    def rules(self) -> tuple[GramRule, ...]:
+        """One for each length."""
+        return tuple((length, 0, ()) for length in self.lengths)
+
+    @property
+    def factors(self) -> tuple[float, ...]:
+        """The weights."""
+        return (1.0,) * len(self.lengths) if self.weights is None else self.weights
+
+
+@dataclass(frozen=True)
+class Mismatch(GramKernel):
+    """The spectrum kernel with up to m letters of each p-gram replaced. Mercer.
+
+    Each run of p letters is counted at every run of p letters that differs from it in at most m
+    places, and there by letters of the alphabet. Letters outside the alphabet match themselves.
+
+    Parameters
+    ----------
+    p : int
+        The length of the runs.
+    m : int
+        How many letters may differ, less than p. ``Mismatch(p, 0)`` is ``Spectrum(p)``.
+    alphabet : str or bytes
+        The letters that may stand in for others; the 20 amino acids unless given. One run may
+        have at most 100 000 others within reach.
+
+    Examples
+    --------
+    >>> kernel = Mismatch(3, 1, alphabet="ACGT")
+    >>> kernel("ACG", "ACG")  # ACG itself and 3 * 3 others
+    10.0
+    >>> kernel("ACG", "ACT")  # ACA, ACC, ACG and ACT are within one letter of both
+    4.0
+    """
+
+    p: int
+    m: int
+    alphabet: str | bytes = AMINO_ACIDS
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "p", check_count("p", self.p, most=_MOST_LENGTH))
+        if isinstance(self.m, bool) or self.m != 0:
+            object.__setattr__(self, "m", check_count("m", self.m))
+        if self.m >= self.p:
+            raise InvalidArgument(f"m must be less than p={self.p}; got m={self.m}.")
+        _check_alphabet(self.alphabet)
+        reach = _neighbourhood(self.p, self.m, len(self.alphabet))
+        if reach > _MOST_NEIGHBOURS:
+            raise InvalidArgument(
+                f"Mismatch(p={self.p}, m={self.m}) counts a p-gram at up to {reach} others with an "
+                f"alphabet of {len(self.alphabet)} letters; the limit is {_MOST_NEIGHBOURS}. "
+                "Allow fewer mismatches, or give a smaller alphabet."
+            )
+
+    @property
+    def rules(self) -> tuple[GramRule, ...]:
+        """One."""
+        if self.m == 0:
+            return ((self.p, 0, ()),)
+        letters = self.alphabet if isinstance(self.alphabet, bytes) else map(ord, self.alphabet)
+        return ((self.p, self.m, tuple(letters)),)
+
+
+def _neighbourhood(p: int, m: int, n_letters: int) -> int:
+    """How many p-grams one with no letter of the alphabet is counted at, itself included."""
+    return sum(math.comb(p, i) * n_letters**i for i in range(m + 1))
+
+
+def _check_lengths(p: Any) -> int | tuple[int, int]:
+    if not isinstance(p, Sequence) or isinstance(p, (str, bytes)):
+        return check_count("p", p, most=_MOST_LENGTH)
+    if len(p) != 2:
+        raise InvalidArgument(f"p must be a length, or the shortest and the longest; got {p!r}.")
+    shortest, longest = (check_count("p", length, most=_MOST_LENGTH) for length in p)
+    if not shortest <= longest < shortest + _MOST_LENGTHS:
+        raise InvalidArgument(
+            f"p must be a shortest and a longest length, at most {_MOST_LENGTHS} in all; got {p!r}."
+        )
+    return shortest, longest
+
+
+def _check_weights(weights: Any, n_lengths: int) -> tuple[float, ...]:
+    if isinstance(weights, (str, bytes)) or not hasattr(weights, "__iter__"):
+        raise InvalidArgument(f"weights must be a sequence of numbers; got {weights!r}.")
+    checked = tuple(
+        check_number(f"weights[{i}]", weight, positive=True) for i, weight in enumerate(weights)
+    )
+    if len(checked) != n_lengths:
+        raise InvalidArgument(
+            f"weights must have one for each of the {n_lengths} lengths; got {len(checked)}."
+        )
+    return checked
+
+
+def _check_alphabet(alphabet: Any) -> None:
+    if not isinstance(alphabet, (str, bytes)) or not alphabet:
+        raise InvalidArgument(
+            f"alphabet must be a str or bytes of at least one letter; got {alphabet!r}."
+        )
+    if len(set(alphabet)) < len(alphabet):
+        raise InvalidArgument(f"alphabet must have each letter once; got {alphabet!r}.")
