@@ -120,15 +120,6 @@ nb::handle new_fault(nb::module_& m, const char* name) {
     return type.release();
 }
 
-}  // namespace
-
-Isa parse_isa(const std::string& name) {
-    for (const Isa isa : available_isas()) {
-        if (to_string(isa) == name) return isa;
-    }
-    throw std::invalid_argument("no such instruction set here: " + name);
-}
-
 void register_spaces(nb::module_& m) {
     static FaultTypes types;
     types = {new_fault(m, "ValueFault"), new_fault(m, "SelfValueFault"),

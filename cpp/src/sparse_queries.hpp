@@ -17,6 +17,32 @@ namespace fastmks {
 /// Queries are looked up this many at a time.
 inline constexpr std::size_t group_size = 8;
 
+/// What a column adds to a value; nothing where the query does not have it.
+struct ProductTerm {
+    static double of(double x, double y) noexcept { return x * y; }
+    static void add_up(const VectorLoops& loops, SparseQueries queries, SparseRow<float> row,
+                       double* out, std::size_t stride) {
+        loops.sparse_products_f32(queries, row, out, stride);
+    }
+    static void add_up(const VectorLoops& loops, SparseQueries queries, SparseRow<double> row,
+                       double* out, std::size_t stride) {
+        loops.sparse_products_f64(queries, row, out, stride);
+    }
+};
+
+/// The same for vectors without negative entries.
+struct MinimumTerm {
+    static double of(double x, double y) noexcept { return x < y ? x : y; }
+    static void add_up(const VectorLoops& loops, SparseQueries queries, SparseRow<float> row,
+                       double* out, std::size_t stride) {
+        loops.sparse_minimums_f32(queries, row, out, stride);
+    }
+    static void add_up(const VectorLoops& loops, SparseQueries queries, SparseRow<double> row,
+                       double* out, std::size_t stride) {
+        loops.sparse_minimums_f64(queries, row, out, stride);
+    }
+};
+
 /// The columns that some queries have, each with a slot. Most columns of a row that no query has
 /// are told apart by one bit of a small table, the others by a hash table.
 class ColumnHash {
@@ -90,12 +116,12 @@ public:
         }
     }
 
-    template <class T>
-    void products(SparseRow<T> row, double* out) const {
+    template <class Term, class T>
+    void add_up(SparseRow<T> row, double* out) const {
         LaneSum sum;
         for (std::size_t e = 0; e < row.n_entries; ++e) {
             const auto column = static_cast<std::size_t>(row.columns[e]);
-            sum.add(column, row_[column] * static_cast<double>(row.values[e]));
+            sum.add(column, Term::of(row_[column], static_cast<double>(row.values[e])));
         }
         *out = sum.total();
     }
@@ -124,8 +150,8 @@ public:
         }
     }
 
-    template <class T>
-    void products(SparseRow<T> row, double* out, std::size_t stride) const {
+    template <class Term, class T>
+    void add_up(SparseRow<T> row, double* out, std::size_t stride) const {
         std::array<LaneSum, N> sums;
         for (std::size_t e = 0; e < row.n_entries; ++e) {
             const std::int32_t slot = hash_.find(row.columns[e]);
@@ -133,7 +159,7 @@ public:
             const auto value = static_cast<double>(row.values[e]);
             const auto column = static_cast<std::size_t>(row.columns[e]);
             const double* const x = table_.data() + static_cast<std::size_t>(slot) * N;
-            for (std::size_t i = 0; i < N; ++i) sums[i].add(column, x[i] * value);
+            for (std::size_t i = 0; i < N; ++i) sums[i].add(column, Term::of(x[i], value));
         }
         for (std::size_t i = 0; i < n_queries_; ++i) out[i * stride] = sums[i].total();
     }
@@ -167,10 +193,10 @@ public:
     /// Another row in place of the only one.
     void refill(VectorEntries row);
 
-    /// out[i * stride + j] = <query i, row_of(j)> for each j < n_rows.
-    template <class RowOf>
-    void products(std::size_t n_rows, RowOf row_of, const VectorLoops& loops, double* out,
-                  std::size_t stride) const;
+    /// out[i * stride + j] = the sum of the terms of query i and row_of(j), for each j < n_rows.
+    template <class Term, class RowOf>
+    void add_up(std::size_t n_rows, RowOf row_of, const VectorLoops& loops, double* out,
+                std::size_t stride) const;
 
     [[nodiscard]] const std::vector<VectorEntries>& rows() const noexcept { return rows_; }
 
@@ -183,37 +209,28 @@ private:
     std::vector<HashedQueries<group_size>> hashed_groups_;
 };
 
-inline void sparse_products(const VectorLoops& loops, SparseQueries queries, SparseRow<float> row,
-                            double* out, std::size_t stride) {
-    loops.sparse_products_f32(queries, row, out, stride);
-}
-
-inline void sparse_products(const VectorLoops& loops, SparseQueries queries, SparseRow<double> row,
-                            double* out, std::size_t stride) {
-    loops.sparse_products_f64(queries, row, out, stride);
-}
-
 // All rows for a few queries, then for the next: what is looked up stays in the cache.
-template <class RowOf>
-void SparseQueryRows::products(std::size_t n_rows, RowOf row_of, const VectorLoops& loops,
-                               double* out, std::size_t stride) const {
+template <class Term, class RowOf>
+void SparseQueryRows::add_up(std::size_t n_rows, RowOf row_of, const VectorLoops& loops,
+                             double* out, std::size_t stride) const {
     for (const WideQuery& wide : wide_) {
-        for (std::size_t j = 0; j < n_rows; ++j) wide.products(row_of(j), out + j);
+        for (std::size_t j = 0; j < n_rows; ++j) wide.add_up<Term>(row_of(j), out + j);
     }
     for (const auto& hashed : hashed_) {
-        for (std::size_t j = 0; j < n_rows; ++j) hashed.products(row_of(j), out + j, stride);
+        for (std::size_t j = 0; j < n_rows; ++j)
+            hashed.template add_up<Term>(row_of(j), out + j, stride);
     }
     for (std::size_t g = 0; g < groups_.size(); ++g) {
         double* const to = out + g * group_size * stride;
         const SparseQueries view = groups_[g].view();
         for (std::size_t j = 0; j < n_rows; ++j) {
-            sparse_products(loops, view, row_of(j), to + j, stride);
+            Term::add_up(loops, view, row_of(j), to + j, stride);
         }
     }
     for (std::size_t g = 0; g < hashed_groups_.size(); ++g) {
         double* const to = out + g * group_size * stride;
         for (std::size_t j = 0; j < n_rows; ++j) {
-            hashed_groups_[g].products(row_of(j), to + j, stride);
+            hashed_groups_[g].template add_up<Term>(row_of(j), to + j, stride);
         }
     }
 }

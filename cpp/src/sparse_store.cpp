@@ -80,67 +80,39 @@ std::unique_ptr<VectorQueries> SparseStore<T>::queries(std::size_t begin, std::s
     return std::make_unique<SparseQueryRows>(std::move(rows), n_columns_);
 }
 
-// Runs loop(group of queries, row, out, stride) for each selected row, or where there are no groups
-// adds up term(x, y) over the merged columns.
 template <class T>
-template <class Loop, class Term>
-void SparseStore<T>::for_each_pair(const VectorQueries& queries, Selection objects, Loop loop,
-                                   Term term, double* out, std::size_t stride) const {
-    const auto& taken = static_cast<const SparseQueryRows&>(queries);
-    for (std::size_t g = 0; g < taken.groups.size(); ++g) {
-        const SparseQueries view = taken.groups[g].view();
-        for (std::size_t j = 0; j < objects.size; ++j) {
-            loop(view, row(objects[j]), out + g * group_size * stride + j, stride);
-        }
-    }
-    if (!taken.groups.empty()) return;
-    for (std::size_t i = 0; i < taken.size; ++i) {
-        for (std::size_t j = 0; j < objects.size; ++j) {
-            LaneSum sum;
-            merge(taken.rows[i], row(objects[j]),
-                  [&](std::size_t column, double x, double y) { sum.add(column, term(x, y)); });
-            out[i * stride + j] = sum.total();
-        }
-    }
 bool SparseStore<T>::refill(VectorQueries& queries, std::size_t i) const {
     static_cast<SparseQueryRows&>(queries).refill(entries(i));
     return true;
 }
 
 template <class T>
-void SparseStore<T>::products(const VectorQueries& queries, Selection objects,
-                              const VectorLoops& loops, double* out, std::size_t stride) const {
+template <class Term>
+void SparseStore<T>::add_up(const VectorQueries& queries, Selection objects,
+                            const VectorLoops& loops, double* out, std::size_t stride) const {
     const auto row_of = [&](std::size_t j) {
         // A list of positions is met in trees, whose nodes lie anywhere.
         if (objects.positions && j + 1 < objects.size) {
             const SparseRow<T> next = row(objects[j + 1]);
             __builtin_prefetch(next.columns);
             __builtin_prefetch(next.values);
+        }
         return row(objects[j]);
     };
-    taken.products(objects.size, row_of, loops, out, stride);
+    static_cast<const SparseQueryRows&>(queries).template add_up<Term>(objects.size, row_of, loops,
+                                                                       out, stride);
 }
 
 template <class T>
 void SparseStore<T>::products(const VectorQueries& queries, Selection objects,
                               const VectorLoops& loops, double* out, std::size_t stride) const {
-    const auto term = [](double x, double y) { return x * y; };
-    if constexpr (std::is_same_v<T, float>) {
-        for_each_pair(queries, objects, loops.sparse_products_f32, term, out, stride);
-    } else {
-        for_each_pair(queries, objects, loops.sparse_products_f64, term, out, stride);
-    }
+    add_up<ProductTerm>(queries, objects, loops, out, stride);
 }
 
 template <class T>
 void SparseStore<T>::minimums(const VectorQueries& queries, Selection objects,
                               const VectorLoops& loops, double* out, std::size_t stride) const {
-    const auto term = [](double x, double y) { return x < y ? x : y; };
-    if constexpr (std::is_same_v<T, float>) {
-        for_each_pair(queries, objects, loops.sparse_minimums_f32, term, out, stride);
-    } else {
-        for_each_pair(queries, objects, loops.sparse_minimums_f64, term, out, stride);
-    }
+    add_up<MinimumTerm>(queries, objects, loops, out, stride);
 }
 
 template <class T>

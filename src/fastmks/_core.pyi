@@ -5,6 +5,7 @@ from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
+from typing_extensions import CapsuleType
 
 
 version: str = '0.1.0'
@@ -30,6 +31,27 @@ def sparse_store(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), or
 
 @overload
 def sparse_store(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int) -> VectorStore: ...
+
+class GramTable:
+    """The grams of some sequences."""
+
+    @overload
+    def count(self, letters: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], object, int, int]: ...
+
+    @overload
+    def count(self, letters: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], object, int, int]:
+        """
+        The counts of other sequences; grams that are not here have columns behind all.
+        """
+
+@overload
+def count_grams(letters: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], length: int, mismatches: int, alphabet: Sequence[int], threads: int) -> tuple[GramTable, tuple[NDArray[numpy.int64], NDArray[numpy.int32], object, int, int]]: ...
+
+@overload
+def count_grams(letters: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], length: int, mismatches: int, alphabet: Sequence[int], threads: int) -> tuple[GramTable, tuple[NDArray[numpy.int64], NDArray[numpy.int32], object, int, int]]:
+    """
+    The grams of some sequences and their counts: offsets, columns, counts, number of columns, and the first row whose inner product with itself exceeds 2**53.
+    """
 
 class ValueFault(ArithmeticError):
     pass
@@ -90,6 +112,7 @@ def path_counts(graphs: Annotated[NDArray[numpy.int64], dict(shape=(None,), orde
     """
     (graph, low label, high label, length, count) of the pairs of nodes in each graph.
     """
+
 class ResidueStore:
     """Strings, over arrays that are not copied."""
 
@@ -105,6 +128,36 @@ def local_alignment_space(store: ResidueStore, isa: str, scores: Annotated[NDArr
 def best_alignment_space(store: ResidueStore, isa: str, scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], gap_open: float, gap_extend: float, has_gaps: bool) -> Space: ...
 
 def global_alignment_space(store: SeriesStore, isa: str, bandwidth: float, triangular: int, is_normalized: bool) -> Space: ...
+
+class ReturnFault(ArithmeticError):
+    pass
+
+class MissingSelfValue(ArithmeticError):
+    pass
+
+def python_space(calls: object, relative: float, isa: str) -> Space:
+    """The space does not keep `calls` alive."""
+
+def function_space(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], owner: object, address: int, relative: float, isa: str) -> Space:
+    """
+    A function double(const double*, const double*, intp) that `owner` keeps alive.
+    """
+
+def precomputed_space(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], has_columns: bool, n_columns: int, self_values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], relative: float, isa: str) -> Space: ...
+
+def capsule_address(capsule: CapsuleType) -> int:
+    """Where a capsule points."""
+
+class SetStore:
+    """Sets, over arrays that are not copied."""
+
+def bit_store(words: Annotated[NDArray[numpy.uint64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> SetStore: ...
+
+def member_store(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_known: int) -> SetStore: ...
+
+def tanimoto_space(store: SetStore, isa: str) -> Space: ...
+
+def minmax_space(store: VectorStore, isa: str) -> Space: ...
 
 def scan_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, skip_self: bool, k: int, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]: ...
 

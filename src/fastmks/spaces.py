@@ -197,9 +197,9 @@ def _count_normalizations(kernel: Kernel) -> int:
     return 0
 
 
-def _too_large_hint(kernel: Kernel) -> str:
+def _finite_advice(kernel: Kernel) -> str:
     """Return what each kind of kernel in an expression advises."""
-    return " ".join(dict.fromkeys(leaf.too_large_hint for _, leaf in leaves(kernel)))
+    return " ".join(dict.fromkeys(leaf.finite_advice for _, leaf in leaves(kernel)))
 
 
 @contextmanager
@@ -212,12 +212,11 @@ def faults_named(kernel: Kernel, name_query: Namer, name_object: Namer) -> Itera
         if math.isfinite(value):
             raise KernelValueError(
                 f"{kernel!r} gives {name_query(query)} and itself the value {value}: too large for "
-                f"the distances of a tree. {_too_large_hint(kernel)} A search with "
+                f"the distances of a tree. {_finite_advice(kernel)} A search with "
                 "algorithm='scan' needs no distances."
             ) from None
         raise KernelValueError(
             f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}; "
-            f"a ranking needs finite values. {_too_large_hint(kernel)}"
             f"a ranking needs finite values. {_finite_advice(kernel)}"
         ) from None
     except _core.NotMercerFault as fault:
@@ -273,12 +272,6 @@ def faults_named(kernel: Kernel, name_query: Namer, name_object: Namer) -> Itera
             "object: underflow has eaten its digits. Rescale the objects; for vectors, use "
             "Cosine() in place of Normalized(Linear())."
         ) from None
-
-
-def _finite_advice(kernel: Kernel) -> str:
-    """Return that of the first part of the kernel whose objects are not vectors, if any."""
-    advices = [leaf.finite_advice for _, leaf in leaves(kernel)]
-    return next((text for text in advices if text != ObjectKernel.finite_advice), advices[0])
 
 
 def evaluate_matrix(

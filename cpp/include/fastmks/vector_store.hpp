@@ -133,9 +133,9 @@ public:
 
 private:
     [[nodiscard]] SparseRow<T> row(std::size_t i) const noexcept;
-    template <class Loop, class Term>
-    void for_each_pair(const VectorQueries& queries, Selection objects, Loop loop, Term term,
-                       double* out, std::size_t stride) const;
+    template <class Term>
+    void add_up(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
+                double* out, std::size_t stride) const;
 
     const std::int64_t* offsets_;
     const std::int32_t* columns_;

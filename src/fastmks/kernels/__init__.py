@@ -13,12 +13,12 @@ from fastmks.kernels.alignments import LocalAlignment, SegmentMatch, SmithWaterm
 from fastmks.kernels.base import Kernel, Normalized, OnField, Product, Scaled, Sum
 from fastmks.kernels.graphs import ShortestPath, WeisfeilerLehman
 from fastmks.kernels.names import KERNEL_NAMES, as_kernel
-from fastmks.kernels.series import GlobalAlignment
-from fastmks.kernels.substitution import BLOSUM62, Substitution
 from fastmks.kernels.own import Custom, Similarity
 from fastmks.kernels.precomputed import Precomputed
-from fastmks.kernels.sets import Jaccard, MinMax, Tanimoto
 from fastmks.kernels.sequences import Mismatch, Spectrum
+from fastmks.kernels.series import GlobalAlignment
+from fastmks.kernels.sets import Jaccard, MinMax, Tanimoto
+from fastmks.kernels.substitution import BLOSUM62, Substitution
 from fastmks.kernels.vectors import (
     Cosine,
     Epanechnikov,
@@ -41,11 +41,11 @@ __all__ = [
     "Exponential",
     "Gaussian",
     "GlobalAlignment",
+    "Jaccard",
     "Kernel",
     "Laplacian",
     "Linear",
     "LocalAlignment",
-    "Jaccard",
     "MinMax",
     "Mismatch",
     "Normalized",
@@ -54,10 +54,10 @@ __all__ = [
     "Precomputed",
     "Product",
     "Scaled",
-    "ShortestPath",
     "SegmentMatch",
-    "SmithWaterman",
+    "ShortestPath",
     "Similarity",
+    "SmithWaterman",
     "Spectrum",
     "Spherical",
     "Substitution",

@@ -92,6 +92,7 @@ class LocalAlignment(_AlignmentKernel):
 
     is_normalized = False
     value_range = (1.0, math.inf)
+    finite_advice = "Use Normalized(LocalAlignment(...)), which never overflows, or a smaller beta."
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "beta", check_number("beta", self.beta, positive=True))
@@ -109,11 +110,6 @@ class LocalAlignment(_AlignmentKernel):
     def mercer_columns(self) -> float:
         """Always, or never: as exp(beta * substitution) is positive semidefinite or not."""
         return math.inf if self._scores.is_positive(self.beta) else 0.0
-
-    @property
-    def too_large_hint(self) -> str:
-        """The normalised kernel."""
-        return "Use Normalized(LocalAlignment(...)), which never overflows, or a smaller beta."
 
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the core's space.

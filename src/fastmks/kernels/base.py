@@ -117,9 +117,8 @@ class ObjectKernel(Kernel):
     It says how its objects are read into a store, and which space of the core evaluates them.
     """
 
-    finite_advice: ClassVar[str] = (
-        "Rescale the vectors, or use a kernel with a bounded range such as Cosine() or Gaussian()."
-    )
+    # What to do about values that are too large for float64.
+    finite_advice: ClassVar[str] = "Rescale the objects, or use Normalized(...)."
     # Whether two queries have a value; an object and a query always do.
     compares_queries: ClassVar[bool] = True
 
@@ -154,11 +153,6 @@ class ObjectKernel(Kernel):
     def make_normalized_space(self, store: Store, isa: str) -> _core.Space | None:
         """Return that of the normalised kernel where it has one of its own."""
         return None
-
-    @property
-    def too_large_hint(self) -> str:
-        """What to do about values too large for float64, for the error that reports one."""
-        return "Rescale the objects, or use Normalized(...)."
 
     def is_mercer_on(self, store: Store) -> bool:
         """Whether the kernel is Mercer on the objects of this store and queries like them."""

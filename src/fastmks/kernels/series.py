@@ -75,6 +75,7 @@ class GlobalAlignment(_SeriesKernel):
     mercer_columns = math.inf
     is_normalized = False
     value_range = (0.0, math.inf)
+    finite_advice = "Use Normalized(GlobalAlignment(...)), which never overflows."
 
     def __post_init__(self) -> None:
         bandwidth = check_number("bandwidth", self.bandwidth, positive=True)
@@ -86,11 +87,6 @@ class GlobalAlignment(_SeriesKernel):
         if self.triangular is not None:
             checked = check_count("triangular", self.triangular, most=_MOST_TRIANGULAR)
             object.__setattr__(self, "triangular", checked)
-
-    @property
-    def too_large_hint(self) -> str:
-        """The normalised kernel."""
-        return "Use Normalized(GlobalAlignment(...)), which never overflows."
 
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the core's space.

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Hashable
 from dataclasses import asdict, dataclass
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from fastmks import _core
 from fastmks._validate import check_count, check_number
@@ -32,6 +32,10 @@ _MOST_DEGREE = 10_000
 @dataclass(frozen=True)
 class VectorKernel(ObjectKernel):
     """A kernel between vectors of one length, dense or sparse."""
+
+    finite_advice: ClassVar[str] = (
+        "Rescale the vectors, or use a kernel with a bounded range such as Cosine() or Gaussian()."
+    )
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -66,14 +70,6 @@ class VectorKernel(ObjectKernel):
         parameters = unused | self.parameters
         return _core.vector_space(
             cast(VectorStore, store).core, isa, FORMS[type(self)], **parameters
-        )
-
-    @property
-    def too_large_hint(self) -> str:
-        """Smaller vectors, or a bounded kernel."""
-        return (
-            "Rescale the vectors, or use a kernel with a bounded range such as Cosine() or "
-            "Gaussian()."
         )
 
     def is_mercer_on(self, store: Store) -> bool:
