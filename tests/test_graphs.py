@@ -362,3 +362,27 @@ def test_the_core_refuses_what_are_no_graphs(fault):
     }[fault]
     with pytest.raises(ValueError, match=r"must|belong together"):
         _core.path_counts(**arrays)
+
+
+def test_ctrl_c_stops_the_counting_of_paths():
+    """A ring of 60 000 nodes takes many seconds."""
+    code = """if True:
+        import os, signal, threading, time
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs
+        import numpy as np
+        from fastmks import kernels
+        nodes = np.arange(60_000)
+        ring = (np.stack([nodes, np.roll(nodes, 1)], axis=1), len(nodes))
+        def interrupt():
+            global pressed
+            time.sleep(0.5)
+            pressed = time.perf_counter()
+            os.kill(os.getpid(), signal.SIGINT)
+        threading.Thread(target=interrupt).start()
+        try:
+            kernels.ShortestPath()(ring, ring)
+        except KeyboardInterrupt:
+            print(time.perf_counter() - pressed)
+    """
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert float(run.stdout) < 0.5
