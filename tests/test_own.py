@@ -205,7 +205,7 @@ def test_wrong_blocks_are_errors(returned, words):
         blocks.search(["q"])
 
 
-class Mine(Exception):
+class MineError(Exception):
     pass
 
 
@@ -215,31 +215,31 @@ def test_exceptions_arrive_unchanged_and_the_index_stays_usable(algorithm):
 
     def function(x, y):
         if "boom" in (x, y):
-            raised.append(Mine("from the user"))
+            raised.append(MineError("from the user"))
             raise raised[-1]
         return common_letters(x, y)
 
     index = Index(["tree", "kernel", "search"], function, algorithm=algorithm)
     before = index.search(["trees"], 2)
     for search in (index.search, lambda queries: index.search_above(queries, 0.0)):
-        with pytest.raises(Mine) as error:
+        with pytest.raises(MineError) as error:
             search(["trees", "boom"])
         assert error.value is raised[-1]
         assert error.traceback[-1].name == "function"
     assert_identical(index.search(["trees"], 2), before)
-    with pytest.raises(Mine):
+    with pytest.raises(MineError):
         Index(["tree", "boom"], function, algorithm="tree")
 
 
 def test_exceptions_of_bounds_and_self_values_arrive_too():
     def fail(*_):
-        raise Mine
+        raise MineError
 
-    with pytest.raises(Mine):
+    with pytest.raises(MineError):
         Index([1, 2], K.Similarity(is_near, fail)).search([1])
-    with pytest.raises(Mine):
+    with pytest.raises(MineError):
         Index([1, 2], K.Custom(is_near, self_values=fail), algorithm="tree")
-    with pytest.raises(Mine):
+    with pytest.raises(MineError):
         Index([1, 2], K.Normalized(K.Custom(fail)))
     with pytest.raises(KeyboardInterrupt):
         Index([1, 2], lambda x, y: (_ for _ in ()).throw(KeyboardInterrupt)).search([1])

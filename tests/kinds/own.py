@@ -14,9 +14,9 @@ from kinds.base import Kind
 _RNG = np.random.default_rng(5)
 _ROWS = np.repeat(_RNG.integers(-4, 5, size=(30, 4)).astype(float), 2, axis=0)
 _ROWS[5] = 0.0
-_QUERIES = np.vstack([_RNG.integers(-4, 5, size=(5, 4)), np.zeros((1, 4)), _ROWS[:1]]).astype(float)
-_WORDS = "a tree of kernels and kernels of trees and a tree search for the best best tree".split()
-_WORDS = ["", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", *_WORDS]
+_QUERIES = np.vstack([_RNG.integers(-4, 5, size=(5, 4)) * 1.0, np.zeros((1, 4)), _ROWS[:1]])
+_TEXT = "a tree of kernels and kernels of trees and a tree search for the best best tree"
+_WORDS = ["", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", *_TEXT.split(" ")]
 _WORD_QUERIES = ["searches", "", "tree", "aaa"]
 _PAIR = ctypes.CFUNCTYPE(
     ctypes.c_double,

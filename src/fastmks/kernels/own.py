@@ -162,9 +162,7 @@ class Custom(_PythonKernel):
 
     @property
     def _functions(self) -> Functions:
-        return Functions(
-            value=self.function, value_block=self.block, self_block=self.self_values
-        )
+        return Functions(value=self.function, value_block=self.block, self_block=self.self_values)
 
     @property
     def _options(self) -> dict[str, Any]:
