@@ -1,0 +1,276 @@
+"""Kernels of the user's own: what fastmks adds to a Python function, and what a tree saves of it.
+
+Times are of CPU, on one thread, since neighbours on a machine disturb them least; both sides of a
+ratio take turns, and the ratio is the median of the rounds. Kernel functions in C are compiled
+with the `cc` of the system, and with numba where it is installed.
+"""
+
+import ctypes
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.command import read_options
+from benchmarks.harness import is_installed
+from benchmarks.report import Check, commit, keep_ledger, markdown, write_ledger
+from fastmks import Index, kernels
+
+__all__ = ["Row", "main"]
+
+_C = """
+#include <stddef.h>
+double product(const double* x, const double* y, ptrdiff_t n) {
+    double sum = 0.0;
+    for (ptrdiff_t i = 0; i < n; ++i) sum += x[i] * y[i];
+    return sum;
+}
+"""
+_Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison: `seconds` of CPU of ours beside `beside`, which is what the case names."""
+
+    case: str
+    n_objects: int
+    n_queries: int
+    evaluations: int
+    scan_evaluations: int
+    build_evaluations: int
+    seconds: float
+    beside: float
+    ratio: float
+
+
+def busy(x: Sequence[float], y: Sequence[float]) -> float:
+    """Multiply vectors, in about 20 microseconds."""
+    for _ in range(22):
+        total = 0.0
+        for a, b in zip(x, y, strict=True):
+            total += a * b
+    return total
+
+
+def products(x: _Floats, ys: _Floats) -> _Floats:
+    """Return the inner products of a vector and many."""
+    values: _Floats = (ys * x).sum(axis=1)
+    return values
+
+
+def shared(x: frozenset[str], y: frozenset[str]) -> float:
+    """Return how many elements two sets share: a Mercer kernel."""
+    return float(len(x & y))
+
+
+def cpu(work: Callable[[], Any]) -> float:
+    """Return the CPU seconds of some work."""
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+def rounds_of(ours: Callable[[], Any], other: Callable[[], Any], rounds: int) -> tuple[float, ...]:
+    """Return the median seconds of both, and of their ratio, taking turns."""
+    pairs = [(cpu(ours), cpu(other)) for _ in range(rounds)]
+    ratios = [a / b for a, b in pairs]
+    return (
+        *(statistics.median(side) for side in zip(*pairs, strict=True)),
+        statistics.median(ratios),
+    )
+
+
+def overhead(n: int, n_queries: int, rounds: int) -> Iterator[Row]:
+    """Compare searches with as many bare calls of their function."""
+    vectors = np.random.default_rng(0).normal(size=(n + n_queries, 6)).tolist()
+    objects, queries = vectors[:n], vectors[n:]
+    index = Index(objects, busy, threads=1)
+    for algorithm in ("scan", "tree"):
+        stats = index.search(queries, 10, algorithm=algorithm).stats
+        calls = range(stats.kernel_evaluations + stats.self_evaluations)
+        seconds = rounds_of(
+            lambda a=algorithm: index.search(queries, 10, algorithm=a),
+            lambda c=calls: [busy(objects[0], objects[1]) for _ in c],
+            rounds,
+        )
+        yield Row(
+            f"{algorithm}, Python function, beside its bare calls",
+            n,
+            n_queries,
+            stats.kernel_evaluations,
+            n * n_queries,
+            index.tree.build_evaluations if algorithm == "tree" else 0,
+            *seconds,
+        )
+
+
+def against_built_in(
+    case: str, kernel: kernels.Kernel, n: int, columns: int, rounds: int
+) -> Iterator[Row]:
+    """Compare a scan of vectors with that of the linear kernel, one thread."""
+    rng = np.random.default_rng(1)
+    rows, queries = rng.normal(size=(n, columns)), rng.normal(size=(64, columns))
+    mine, linear = Index(rows, kernel, threads=1), Index(rows, threads=1)
+    same = mine.search(queries, 10).indices == linear.search(queries, 10).indices
+    if not same.all():
+        raise AssertionError(f"{case}: answers differ from the built-in kernel's")
+    seconds = rounds_of(
+        lambda: mine.search(queries, 10), lambda: linear.search(queries, 10), rounds
+    )
+    evaluations = n * len(queries)
+    yield Row(
+        f"scan, {case}, {columns} columns, beside Linear()",
+        n,
+        len(queries),
+        evaluations,
+        evaluations,
+        0,
+        *seconds,
+    )
+
+
+def saved(case: str, sets: Sequence[frozenset[str]], n_queries: int) -> Iterator[Row]:
+    """Count what a tree saves of a Python kernel."""
+    objects, queries = sets[:-n_queries], sets[-n_queries:]
+    index = Index(objects, kernels.Normalized(kernels.Custom(shared)), threads=1)
+    tree = index.tree
+    for k in (1, 10):
+        seconds = rounds_of(
+            lambda k=k: index.search(queries, k, algorithm="tree"),
+            lambda k=k: index.search(queries, k, algorithm="scan"),
+            1,
+        )
+        stats = index.search(queries, k, algorithm="tree").stats
+        yield Row(
+            f"tree, {case}, k = {k}, beside the scan",
+            len(objects),
+            n_queries,
+            stats.kernel_evaluations,
+            len(objects) * n_queries,
+            tree.build_evaluations,
+            *seconds,
+        )
+
+
+def recipes(n: int) -> list[frozenset[str]]:
+    """Return small sets: four or five things, most of them from one of twenty groups of eight."""
+    rng = np.random.default_rng(3)
+    groups = [[f"{group} {i}" for i in range(8)] for group in range(20)]
+    return [
+        frozenset([*rng.choice(groups[rng.integers(20)], 4, replace=False), str(rng.integers(3))])
+        for _ in range(n)
+    ]
+
+
+def sentences(n: int) -> list[frozenset[str]]:
+    """Return sentences as sets of three-letter parts: three words of one of forty are changed."""
+    rng = np.random.default_rng(2)
+    words = ["".join(rng.choice(list("abcdefghij"), 6)) for _ in range(300)]
+    families = [rng.choice(words, 12) for _ in range(40)]
+    found = []
+    for _ in range(n):
+        sentence = families[rng.integers(len(families))].copy()
+        sentence[rng.integers(12, size=3)] = rng.choice(words, 3)
+        text = " ".join(sentence)
+        found.append(frozenset(text[i : i + 3] for i in range(len(text) - 2)))
+    return found
+
+
+def compiled(note: Callable[[str], None]) -> Iterator[tuple[str, kernels.Kernel]]:
+    """Yield the inner product as each compiler here compiles it."""
+    cc = shutil.which("cc")
+    if cc and is_installed("scipy"):
+        yield "C through LowLevelCallable", kernels.Custom(_from_c(cc), name="product")
+    else:
+        note("no cc, or no scipy: the C function is left out")
+    if is_installed("numba"):
+        from numba import cfunc, types
+
+        pointer = types.CPointer(types.float64)
+        signature = types.float64(pointer, pointer, types.intp)
+        yield "numba cfunc", kernels.Custom(cfunc(signature, fastmath=True)(_looped), name="numba")
+    else:
+        note("numba is not installed: its cfunc is left out")
+
+
+def _looped(x: Any, y: Any, n: int) -> float:
+    total = 0.0
+    for i in range(n):
+        total += x[i] * y[i]
+    return total
+
+
+def _from_c(cc: str) -> Any:
+    from scipy import LowLevelCallable
+
+    folder = Path(tempfile.mkdtemp())
+    source, library = folder / "product.c", folder / "product.so"
+    source.write_text(_C)
+    options = ["-O3", "-march=native", "-ffast-math", "-shared", "-fPIC"]
+    subprocess.run([cc, *options, str(source), "-o", str(library)], check=True)
+    function = ctypes.CDLL(str(library)).product
+    pointer = ctypes.POINTER(ctypes.c_double)
+    function.restype, function.argtypes = ctypes.c_double, (pointer, pointer, ctypes.c_ssize_t)
+    return LowLevelCallable(function)
+
+
+def measure(*, quick: bool, rounds: int, note: Callable[[str], None]) -> list[Row]:
+    """Return every comparison."""
+    n = 300 if quick else 2000
+    rows = list(overhead(n, 5 if quick else 10, rounds))
+    block = kernels.Custom(block=products)
+    vectors = 2000 if quick else 20_000
+    rows += against_built_in("Python block function", block, vectors, 64, rounds)
+    for case, kernel in compiled(note):
+        for columns in (16, 64, 256):
+            rows += against_built_in(case, kernel, vectors, columns, rounds)
+    n_queries = 5 if quick else 100
+    rows += saved("small sets in Python", recipes(n + n_queries), n_queries)
+    rows += saved("sentences in Python", sentences(n + n_queries), n_queries)
+    return rows
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line."""
+    options = read_options("objects.own", __doc__, arguments)
+    started_at = commit()
+    notes: list[str] = []
+    rounds = options.rounds or (3 if options.quick else 9)
+    rows = measure(quick=options.quick, rounds=rounds, note=notes.append)
+    checks = [
+        Check(claim=row.case, value=row.ratio, limit=limit, is_required=False)
+        for row in rows
+        for words, limit in (("bare calls", 1.1), ("C through", 1.5), ("numba", 1.5))
+        if words in row.case
+    ]
+    print(table(rows))
+    print("\n".join([*notes, *map(str, checks)]))
+    if options.out is not None:
+        ledger = keep_ledger("objects_own", started_at, notes=notes, rows=rows, checks=checks)
+        write_ledger(ledger, options.out)
+    return 0
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Return the rows as text."""
+    head = ["case", "n", "queries", "evaluations", "of", "to build", "CPU s", "beside", "ratio"]
+    return markdown(head, [_cells(row) for row in rows])
+
+
+def _cells(row: Row) -> list[str]:
+    return [
+        f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in asdict(row).values()
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
