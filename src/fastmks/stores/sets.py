@@ -114,4 +114,6 @@ def number_members(
         (number for numbers in numbered for number in numbers), dtype=np.int32, count=offsets[-1]
     )
     sizes = np.fromiter(map(len, sets), dtype=np.int32, count=len(sets))
-    return MemberStore(offsets, members, sizes, MappingProxyType(dict(known)) if like is None else known)
+    return MemberStore(
+        offsets, members, sizes, MappingProxyType(dict(known)) if like is None else known
+    )

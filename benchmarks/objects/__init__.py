@@ -1,0 +1,1 @@
+"""Searches of objects that are not vectors, beside what people of the field use."""
