@@ -169,9 +169,12 @@ def _numpy(words: _Words, queries: Sequence[int]) -> np.ndarray[Any, Any]:
 
 def _count_bits(words: _Words) -> np.ndarray[Any, np.dtype[np.int64]]:
     if hasattr(np, "bitwise_count"):  # numpy 2
-        return np.bitwise_count(words).sum(axis=1, dtype=np.int64)
-    counts = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1).sum(axis=1)
-    return counts[np.ascontiguousarray(words).view(np.uint8)].sum(axis=1, dtype=np.int64)
+        counts = np.bitwise_count(words)
+    else:
+        of_byte = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1).sum(axis=1)
+        counts = of_byte[np.ascontiguousarray(words).view(np.uint8)]
+    total: np.ndarray[Any, np.dtype[np.int64]] = counts.sum(axis=1, dtype=np.int64)
+    return total
 
 
 @dataclass(frozen=True)
