@@ -38,6 +38,8 @@ _PACKAGES = (
     "mlpack",
     "scikit-learn",
     "threadpoolctl",
+    "FPSim2",
+    "rdkit",
 )
 _HERE = Path(__file__).parent
 

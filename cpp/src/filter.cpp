@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <functional>
 #include <mutex>
 
 #include "fastmks/vector_loops.hpp"
@@ -25,10 +26,12 @@ public:
         Reservoir greatest(first);
         take_bounds(
             query, [&](std::size_t begin, std::size_t end) { offer_bounds(begin, end, greatest); });
-        candidates_ = greatest.sorted();
-        if (candidates_.empty()) return;  // the only object is skipped
-        const Hit last = candidates_.back();
-        evaluate(candidates_.begin(), candidates_.end(), [&](Hit hit) { best.offer(hit); });
+        chosen_ = greatest.sorted();
+        if (chosen_.empty()) return;  // the only object is skipped
+        const Hit last = chosen_.back();
+        std::sort(chosen_.begin(), chosen_.end(),
+                  [](const Hit& a, const Hit& b) { return a.position < b.position; });
+        evaluate(chosen_, [&](Hit hit) { best.offer(hit); });
         // No bound is greater than the last one.
         if (!(last.value < best.threshold())) evaluate_rest(last, 2 * first, best);
     }
@@ -36,7 +39,7 @@ public:
     void above(std::size_t query, double threshold, std::vector<Hit>& found) {
         take_bounds(query, [](std::size_t, std::size_t) {});
         collect(threshold, [](const Hit&) { return true; });
-        evaluate(candidates_.begin(), candidates_.end(), [&](Hit hit) {
+        evaluate(candidates_, [&](Hit hit) {
             if (hit.value >= threshold) found.push_back(hit);
         });
         std::sort(found.begin(), found.end(), ranks_before);
@@ -45,8 +48,6 @@ public:
     [[nodiscard]] const FilterCounts& counts() const noexcept { return counts_; }
 
 private:
-    using Iterator = std::vector<Hit>::iterator;
-
     // Bounds the values of the query with all objects, and calls see(begin, end) for each part of
     // them while it is in the cache.
     template <class See>
@@ -108,35 +109,47 @@ private:
             });
     }
 
-    // Goes on behind the candidate `last`, in the order of the bounds.
+    // Goes on behind the candidate `last`, in the order of the bounds. Candidates stay in the order
+    // of their positions; of those with equal bounds all are taken, since no value above their
+    // bound can spare some of them.
     void evaluate_rest(Hit last, std::size_t block, TopK& best) {
         collect(best.threshold(), [=](const Hit& hit) { return ranks_before(last, hit); });
-        auto begin = candidates_.begin();
-        while (begin != candidates_.end()) {
-            const auto rest = static_cast<std::size_t>(candidates_.end() - begin);
-            const auto next = begin + static_cast<std::ptrdiff_t>(std::min(block, rest));
-            if (next != candidates_.end()) {
-                std::nth_element(begin, next, candidates_.end(), ranks_before);
-            }
-            evaluate(begin, next, [&](Hit hit) { best.offer(hit); });
+        while (!candidates_.empty()) {
+            take_greatest(block);
+            evaluate(chosen_, [&](Hit hit) { best.offer(hit); });
             // Equal values go by the smaller name: what might tie must be looked at.
             const double threshold = best.threshold();
-            const auto end = std::partition(
-                next, candidates_.end(), [=](const Hit& hit) { return !(hit.value < threshold); });
-            candidates_.erase(end, candidates_.end());
-            begin = next;
+            std::erase_if(candidates_, [=](const Hit& hit) { return hit.value < threshold; });
             block *= 2;
         }
     }
 
-    template <class Offer>
-    void evaluate(Iterator begin, Iterator end, Offer offer) {
-        std::sort(begin, end, [](const Hit& a, const Hit& b) {
-            return a.position < b.position;  // as they lie in memory
+    // Moves the candidates with the n greatest bounds, and those that tie with them, to chosen_.
+    void take_greatest(std::size_t n) {
+        if (n >= candidates_.size()) {
+            chosen_.swap(candidates_);
+            candidates_.clear();
+            return;
+        }
+        values_.resize(candidates_.size());
+        for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = candidates_[i].value;
+        const auto nth = values_.begin() + static_cast<std::ptrdiff_t>(n) - 1;
+        std::nth_element(values_.begin(), nth, values_.end(), std::greater<>());
+        const double least = *nth;
+        chosen_.clear();
+        std::erase_if(candidates_, [&](const Hit& hit) {
+            if (hit.value < least) return false;
+            chosen_.push_back(hit);
+            return true;
         });
-        for (Iterator at = begin; at != end;) {
-            const auto n =
-                std::min<std::size_t>(values_per_call, static_cast<std::size_t>(end - at));
+    }
+
+    // The candidates come in the order of their positions, as they lie in memory.
+    template <class Offer>
+    void evaluate(const std::vector<Hit>& candidates, Offer offer) {
+        for (auto at = candidates.begin(); at != candidates.end();) {
+            const auto n = std::min<std::size_t>(values_per_call,
+                                                 static_cast<std::size_t>(candidates.end() - at));
             positions_.resize(n);
             values_.resize(n);
             for (std::size_t j = 0; j < n; ++j) {
@@ -163,6 +176,7 @@ private:
     std::unique_ptr<QueryBatch> batch_;
     std::vector<double> bounds_;   // of all objects to search
     std::vector<Hit> candidates_;  // with bounds in the place of values
+    std::vector<Hit> chosen_;      // those to be evaluated next
     std::vector<std::int64_t> positions_;
     std::vector<double> values_;
 };

@@ -172,7 +172,7 @@ def _read_bits(objects: Any, *, name: str, single: bool) -> BitStore | MemberSto
         objects = list(objects)
         if objects and is_bit_vector(objects[0]):
             return read_bit_vectors(objects, name=name)
-        if objects and is_set(objects[0]):
+        if not objects or is_set(objects[0]):
             sets = read_sets(objects, name=name, single=False)
             return number_members(sets, None, name=name, check=_check_position)
     return read_bit_array(objects, name=name, single=single)
