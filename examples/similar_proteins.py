@@ -25,20 +25,24 @@ def make_families(n_families: int = 40, n_members: int = 6) -> fastmks.Fasta:
     for family in range(n_families):
         ancestor = rng.choice(letters, rng.integers(150, 400))
         for member in range(n_members):
-            changed = np.where(rng.random(len(ancestor)) < 0.2, rng.choice(letters), ancestor)
+            others = rng.choice(letters, len(ancestor))
+            changed = np.where(rng.random(len(ancestor)) < 0.2, others, ancestor)
             ids.append(f"family{family:02d}_{member}")
             sequences.append("".join(changed))
     return fastmks.Fasta(ids, sequences)
 
 
 def main() -> None:
-    """Search with the first few proteins among all others."""
+    """Search with a few proteins among all others."""
     path = sys.argv[1] if len(sys.argv) > 1 else None
     ids, sequences = make_families() if path is None else fastmks.read_fasta(path)
-    index = fastmks.Index(sequences[1:], Normalized(Spectrum(3)), ids=ids[1:])
-    n_queries = min(N_QUERIES, len(sequences) - 1)
-    step = max(1, len(sequences) // n_queries)
-    queries = list(range(0, len(sequences), step))[:n_queries]
+    queries = range(0, len(sequences), max(2, len(sequences) // N_QUERIES))
+    others = [i for i in range(len(sequences)) if i not in queries]
+    if not others:
+        sys.exit(f"{path} has one protein: there is nothing to compare it with")
+    index = fastmks.Index(
+        [sequences[i] for i in others], Normalized(Spectrum(3)), ids=[ids[i] for i in others]
+    )
     hits = index.search([sequences[i] for i in queries], k=min(K, len(index)))
     print(f"{len(index)} proteins, spectrum kernel of 3-grams, normalised")
     for row, query in enumerate(queries):

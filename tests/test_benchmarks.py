@@ -405,7 +405,9 @@ def test_the_protein_experiment_writes_its_table_and_its_picture(tmp_path, capsy
     arguments = ["--quick", "--objects", "60", "--queries", "4"]
     assert objects_proteins.main([*arguments, "--out", str(out), "--figure", str(figure)]) == 0
     rows = json.loads(out.read_text())["rows"]
-    assert [(row["p"], row["k"]) for row in rows] == [(p, k) for p in (1, 2, 3) for k in (1, 2, 5, 10)]
+    assert [(row["p"], row["k"]) for row in rows] == [
+        (p, k) for p in (1, 2, 3) for k in (1, 2, 5, 10)
+    ]
     assert all(row["n_objects"] == 60 and row["speedup"] >= 1.0 for row in rows)
     assert figure.stat().st_size > 0
     assert "speed-up in evaluations" in capsys.readouterr().out

@@ -105,9 +105,13 @@ class TestSpectrum:
         assert kernel == Spectrum((3, 6), weights=(1.0, 2.0, 3.0, 4.0))
         assert eval(repr(kernel)) == kernel
         assert len({kernel, Spectrum(3), Spectrum(np.int64(3)), Mismatch(3, 1)}) == 3
-        assert kernel.is_mercer and not kernel.is_normalized and kernel.value_range[0] == 0.0
+        assert kernel.is_mercer
+        assert not kernel.is_normalized
+        assert kernel.value_range[0] == 0.0
 
-    @pytest.mark.parametrize("p", [0, -1, 1.5, "3", None, True, (1, 2, 3), (3, 2), (0, 2), (1, 100)])
+    @pytest.mark.parametrize(
+        "p", [0, -1, 1.5, "3", None, True, (1, 2, 3), (3, 2), (0, 2), (1, 100)]
+    )
     def test_bad_lengths_are_refused(self, p):
         with pytest.raises(InvalidArgument, match="p must be"):
             Spectrum(p)
@@ -182,7 +186,9 @@ def test_threads_make_no_difference(monkeypatch):
     for threads in ("1", "3"):
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
         for kernel in (Spectrum(3), Spectrum(9), Spectrum(20), Mismatch(3, 1)):
-            stores.append(kernel.read(strings[: 2000 if kernel != Mismatch(3, 1) else 500], name="x"))
+            stores.append(
+                kernel.read(strings[: 2000 if kernel != Mismatch(3, 1) else 500], name="x")
+            )
     for one, three in zip(stores[:4], stores[4:], strict=True):
         np.testing.assert_array_equal(one.counts[0].columns, three.counts[0].columns)
         np.testing.assert_array_equal(one.counts[0].values, three.counts[0].values)

@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = read_options("objects.proteins", __doc__, arguments)
     collector = Collector(options)
     started_at = commit()
-    sizes = _SIZES[:2] if options.quick else _SIZES
+    sizes: tuple[int, ...] = _SIZES[:2] if options.quick else _SIZES
     n_most, n_queries = collector.limits(sizes[-1], 20 if options.quick else 100)
     sizes = tuple(n for n in sizes if n < n_most) + ((n_most,) if n_most <= sizes[-1] else ())
     sequences = _read(options.data, sizes[-1] + n_queries)

@@ -102,7 +102,7 @@ def _numbered_lines(file: Path) -> Iterator[tuple[int, str]]:
         raw.seek(0)
         lines: Iterable[bytes] = gzip.GzipFile(fileobj=raw) if is_gzip else raw
         try:
-            for number, line in enumerate(lines, start=1):  # noqa: B007
+            for number, line in enumerate(lines, start=1):
                 yield number, line.decode()
         except UnicodeDecodeError as error:
             raise InvalidArgument(

@@ -18,7 +18,15 @@ _PROTEINS += _PROTEINS[:10]  # ties
 _PROTEINS += ["", "A", "AC", "A" * 3000, "BXZ" * 5, _PROTEINS[0] * 20]
 _PROTEIN_QUERIES = [*_strings(5, AMINO_ACIDS + "X", 60), "", _PROTEINS[3], "Ω" * 9]
 _DNA = [s.encode() for s in _strings(40, "ACGT", 80)]
-_WORDS = ["héllo wörld", "hello world", "", "日本語のテキスト", "日本のテキスト", "😀😃😀😃", "日"] * 4
+_WORDS = [
+    "héllo wörld",
+    "hello world",
+    "",
+    "日本語のテキスト",
+    "日本のテキスト",
+    "😀😃😀😃",
+    "日",
+] * 4
 
 KINDS = [
     Kind(
@@ -38,7 +46,7 @@ KINDS = [
     Kind("a range of lengths", K.Spectrum((1, 4), weights=(0.1, 1, 2.5, 3)), _DNA, _DNA[5:12]),
     Kind("unicode", K.Normalized(K.Spectrum((1, 2))), _WORDS, ["日本", "wörld 😀", ""]),
     Kind("mismatch", K.Mismatch(3, 1), _PROTEINS, _PROTEIN_QUERIES),
-    Kind("mismatch in bytes", K.Mismatch(5, 2, alphabet=b"ACGT"), _DNA, _DNA[:3] + [b"ACGNNACG"]),
+    Kind("mismatch in bytes", K.Mismatch(5, 2, alphabet=b"ACGT"), _DNA, [*_DNA[:3], b"ACGNNACG"]),
     Kind("sum of spectra", 0.5 * K.Spectrum(2) + 0.5 * K.Spectrum(3), _PROTEINS, _PROTEIN_QUERIES),
     Kind(
         "vectors and strings",
