@@ -1,7 +1,10 @@
 """Spectrum and mismatch kernels against a few lines of Python, and their errors."""
 
 import itertools
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -192,3 +195,14 @@ def test_threads_make_no_difference(monkeypatch):
     for one, three in zip(stores[:4], stores[4:], strict=True):
         np.testing.assert_array_equal(one.counts[0].columns, three.counts[0].columns)
         np.testing.assert_array_equal(one.counts[0].values, three.counts[0].values)
+
+
+def test_the_example_finds_relatives(tmp_path):
+    script = Path(__file__).parents[1] / "examples" / "similar_proteins.py"
+    file = tmp_path / "three.fasta"
+    file.write_text(">a\nMKVLAAG\n>b\nMKVLAAC\n>c\nWWWWWWW\n")
+    for arguments, words in (([], "family00_"), ([file], "0.8000  b")):
+        run = subprocess.run(
+            [sys.executable, script, *arguments], capture_output=True, text=True, check=True
+        )
+        assert words in run.stdout
