@@ -3,7 +3,7 @@
 The layers, from the ground up; a module may import from its own layer and from those below:
 
     0  errors, _core
-    1  _validate, progress, approximation, traversal
+    1  _validate, progress, approximation, traversal, fasta
     2  stores, kernels
     3  objects (stores for a kernel), spaces
     4  engines (engine: what they share; scan, filter, tree, tree_view, walked_tree,
@@ -23,7 +23,7 @@ from pathlib import Path
 
 LAYERS = (
     {"errors", "_core"},
-    {"_validate", "progress", "approximation", "traversal"},
+    {"_validate", "progress", "approximation", "traversal", "fasta"},
     {"stores", "kernels"},
     {"objects", "spaces"},
     {"engine", "scan", "filter", "tree", "tree_view", "walked_tree", "dual_tree", "estimates"},

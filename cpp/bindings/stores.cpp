@@ -48,12 +48,14 @@ std::shared_ptr<VectorStore> dense_store(const Rows<T>& rows) {
 template <class T>
 std::shared_ptr<VectorStore> sparse_store(const Array<std::int64_t, 1>& offsets,
                                           const Array<std::int32_t, 1>& columns,
-                                          const Array<T, 1>& values, std::size_t n_columns) {
+                                          const Array<T, 1>& values, std::size_t n_columns,
+                                          bool has_exact_products) {
     if (offsets.size() == 0 || columns.size() != values.size()) {
         throw std::invalid_argument("offsets, columns and values do not belong together");
     }
     return std::make_shared<SparseStore<T>>(offsets.data(), columns.data(), values.data(),
-                                            offsets.size() - 1, n_columns, values.size());
+                                            offsets.size() - 1, n_columns, values.size(),
+                                            has_exact_products);
 }
 
 // No conversions: a converted copy would not be what keep_alive keeps alive.
@@ -63,8 +65,8 @@ void register_for(nb::module_& m) {
           "Position of the first NaN or infinity, or -1.");
     m.def("dense_store", &dense_store<T>, "rows"_a.noconvert(), nb::keep_alive<0, 1>());
     m.def("sparse_store", &sparse_store<T>, "offsets"_a.noconvert(), "columns"_a.noconvert(),
-          "values"_a.noconvert(), "n_columns"_a, nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(),
-          nb::keep_alive<0, 3>());
+          "values"_a.noconvert(), "n_columns"_a, "has_exact_products"_a = false,
+          nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
 }
 
 }  // namespace

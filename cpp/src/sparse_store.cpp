@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "fastmks/lane_sum.hpp"
@@ -34,12 +35,13 @@ void merge(const VectorEntries& x, SparseRow<T> y, Visit visit) {
 template <class T>
 SparseStore<T>::SparseStore(const std::int64_t* offsets, const std::int32_t* columns,
                             const T* values, std::size_t n_rows, std::size_t n_columns,
-                            std::size_t n_entries)
+                            std::size_t n_entries, bool has_exact_products)
     : offsets_(offsets),
       columns_(columns),
       values_(values),
       n_rows_(n_rows),
-      n_columns_(n_columns) {
+      n_columns_(n_columns),
+      has_exact_products_(has_exact_products) {
     if (offsets[0] != 0 || static_cast<std::size_t>(offsets[n_rows]) != n_entries) {
         throw std::invalid_argument("offsets must run from 0 to the number of entries");
     }
@@ -57,7 +59,25 @@ SparseStore<T>::SparseStore(const std::int64_t* offsets, const std::int32_t* col
             }
             previous = column;
         }
+        if (has_exact_products && !is_exact(i)) {
+            throw std::invalid_argument("products of these numbers may round");
+        }
     }
+}
+
+// Whole numbers whose squares add up to at most 2^53: neither these nor, by Cauchy and Schwarz,
+// their products with such another row leave what float64 holds exactly, in whatever order.
+template <class T>
+bool SparseStore<T>::is_exact(std::size_t i) const noexcept {
+    const SparseRow<T> entries = row(i);
+    double sum = 0.0;
+    for (std::size_t e = 0; e < entries.n_entries; ++e) {
+        const auto x = static_cast<double>(entries.values[e]);
+        if (x != std::trunc(x)) return false;
+        sum += x * x;
+        if (!(sum <= 0x1p53)) return false;
+    }
+    return true;
 }
 
 template <class T>

@@ -42,6 +42,7 @@ Rounding VectorSpace::rounding() const noexcept {
     const double lost = terms * static_cast<double>(n_lanes) * smallest;
     switch (kernel_.form) {
         case VectorForm::linear:
+            if (store_->has_exact_products()) return {0.0, 0.0};
             return {product, lost};
         case VectorForm::polynomial:
             return polynomial_rounding(kernel_, product, lost);

@@ -147,6 +147,28 @@ TEST(entries_are_the_non_zero_ones) {
     }
 }
 
+TEST(exact_products_are_checked) {
+    const std::vector<std::int64_t> offsets{0, 2};
+    const std::vector<std::int32_t> columns{0, 1};
+    const auto is_exact = [&](double x, double y) {
+        const std::vector<double> values{x, y};
+        try {
+            return SparseStore<double>(offsets.data(), columns.data(), values.data(), 1, 2, 2, true)
+                .has_exact_products();
+        } catch (const std::invalid_argument&) {
+            return false;
+        }
+    };
+    CHECK(is_exact(3.0, -4.0));
+    CHECK(is_exact(0x1p26, 0x1p26));  // 2^53 in all
+    CHECK(!is_exact(0x1p26, 0x1p26 + 1));
+    CHECK(!is_exact(0.5, 1.0));
+    CHECK(!is_exact(0x1p1000, 1.0));
+    const std::vector<double> values{3.0, 4.0};
+    const SparseStore<double> plain(offsets.data(), columns.data(), values.data(), 1, 2, 2);
+    CHECK(!plain.has_exact_products());
+}
+
 TEST(stored_zeros_make_no_difference) {
     // a second row of stored zeros alone
     const Csr<double> zeros({0, 4, 6}, {0, 2, 3, 9, 1, 4}, {1.5, 0.0, -2.0, -0.0, 0.0, -0.0});

@@ -12,6 +12,7 @@ array([[4., 3.]])
 from fastmks import kernels
 from fastmks._core import version as __version__
 from fastmks.errors import FastmksError, InvalidArgument, KernelValueError, NotMercerError
+from fastmks.fasta import Fasta, read_fasta
 from fastmks.hardness import Hardness, hardness
 from fastmks.hits import Hits, HitsAbove, Stats
 from fastmks.index import Index
@@ -19,6 +20,7 @@ from fastmks.traversal import Traversal
 from fastmks.tree import Tree
 
 __all__ = [
+    "Fasta",
     "FastmksError",
     "Hardness",
     "Hits",
@@ -33,4 +35,5 @@ __all__ = [
     "__version__",
     "hardness",
     "kernels",
+    "read_fasta",
 ]

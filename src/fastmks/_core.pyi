@@ -27,10 +27,31 @@ def dense_store(rows: Annotated[NDArray[numpy.float32], dict(shape=(None, None),
 def dense_store(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)]) -> VectorStore: ...
 
 @overload
-def sparse_store(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int) -> VectorStore: ...
+def sparse_store(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int, has_exact_products: bool = False) -> VectorStore: ...
 
 @overload
-def sparse_store(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int) -> VectorStore: ...
+def sparse_store(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int, has_exact_products: bool = False) -> VectorStore: ...
+
+class GramTable:
+    """The grams of some sequences."""
+
+    @overload
+    def count(self, letters: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], object, int, int]: ...
+
+    @overload
+    def count(self, letters: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], object, int, int]:
+        """
+        The counts of other sequences; grams that are not here have columns behind all.
+        """
+
+@overload
+def count_grams(letters: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], length: int, mismatches: int, alphabet: Sequence[int], threads: int) -> tuple[GramTable, tuple[NDArray[numpy.int64], NDArray[numpy.int32], object, int, int]]: ...
+
+@overload
+def count_grams(letters: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], length: int, mismatches: int, alphabet: Sequence[int], threads: int) -> tuple[GramTable, tuple[NDArray[numpy.int64], NDArray[numpy.int32], object, int, int]]:
+    """
+    The grams of some sequences and their counts: offsets, columns, counts, number of columns, and the first row whose inner product with itself exceeds 2**53.
+    """
 
 class GramTable:
     """The grams of some sequences."""

@@ -41,6 +41,8 @@ public:
     [[nodiscard]] virtual bool is_sparse() const noexcept = 0;
     /// At most this many products add up in one partial sum of one object.
     [[nodiscard]] virtual std::size_t longest_sum() const noexcept = 0;
+    /// Whether no inner product rounds: whole numbers whose squares add up to at most 2^53.
+    [[nodiscard]] virtual bool has_exact_products() const noexcept { return false; }
 
     /// Rows [begin, end) as queries for a store of the same kind.
     [[nodiscard]] virtual std::unique_ptr<VectorQueries> queries(std::size_t begin,
@@ -110,14 +112,17 @@ private:
 template <class T>
 class SparseStore final : public VectorStore {
 public:
-    /// Throws std::invalid_argument when offsets or columns are not those of a CSR matrix.
+    /// Throws std::invalid_argument when offsets or columns are not those of a CSR matrix, or when
+    /// products are said to be exact (see has_exact_products) and are not.
     SparseStore(const std::int64_t* offsets, const std::int32_t* columns, const T* values,
-                std::size_t n_rows, std::size_t n_columns, std::size_t n_entries);
+                std::size_t n_rows, std::size_t n_columns, std::size_t n_entries,
+                bool has_exact_products = false);
 
     std::size_t size() const noexcept override { return n_rows_; }
     std::size_t n_columns() const noexcept override { return n_columns_; }
     bool is_sparse() const noexcept override { return true; }
     std::size_t longest_sum() const noexcept override;
+    bool has_exact_products() const noexcept override { return has_exact_products_; }
     std::unique_ptr<VectorQueries> queries(std::size_t begin, std::size_t end) const override;
     bool refill(VectorQueries& queries, std::size_t row) const override;
     void products(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
@@ -136,12 +141,14 @@ private:
     template <class Term>
     void add_up(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
                 double* out, std::size_t stride) const;
+    [[nodiscard]] bool is_exact(std::size_t i) const noexcept;
 
     const std::int64_t* offsets_;
     const std::int32_t* columns_;
     const T* values_;
     std::size_t n_rows_;
     std::size_t n_columns_;
+    bool has_exact_products_;
     std::size_t longest_row_ = 0;
 };
 

@@ -62,7 +62,7 @@ class GramKernel(ObjectKernel):
 
 
 def _weighted(part: Any, factor: float, isa: str) -> _core.Space:
-    unused = {"degree": 1, "scale": 1.0, "offset": 0.0, "bandwidth": 1.0}
+    unused: dict[str, Any] = {"degree": 1, "scale": 1.0, "offset": 0.0, "bandwidth": 1.0}
     space = _core.vector_space(part.core, isa, "linear", **unused)
     return space if factor == 1.0 else _core.scaled_space(space, factor)
 

@@ -124,7 +124,7 @@ def _to_store(arrays: Any, name: str) -> SparseStore:
             f"{name} must be short enough that float64 holds their counts exactly: K(x, x) of "
             f"{name}[{first_too_large}] exceeds 2**53. Cut it into pieces."
         )
-    return SparseStore(offsets, columns, counts, max(1, n_columns))
+    return SparseStore(offsets, columns, counts, max(1, n_columns), has_exact_products=True)
 
 
 def _too_many(name: str, length: int | None, error: ValueError) -> InvalidArgument:

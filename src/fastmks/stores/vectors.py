@@ -1,7 +1,7 @@
 """Vectors of one length, dense or sparse."""
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -63,6 +63,7 @@ class SparseStore(Store):
     columns: np.ndarray[Any, np.dtype[np.int32]]
     values: np.ndarray[Any, Any]
     n_columns: int
+    has_exact_products: bool = False  # whole numbers whose squares add up to at most 2**53
     core: _core.VectorStore = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -71,6 +72,7 @@ class SparseStore(Store):
             _read_only(self.columns),
             _read_only(self.values),
             self.n_columns,
+            self.has_exact_products,
         )
         object.__setattr__(self, "core", core)
 
@@ -84,8 +86,11 @@ class SparseStore(Store):
 
     def copy(self) -> "SparseStore":
         """The same vectors in memory of their own."""
-        return SparseStore(
-            self.offsets.copy(), self.columns.copy(), self.values.copy(), self.n_columns
+        return replace(
+            self,
+            offsets=self.offsets.copy(),
+            columns=self.columns.copy(),
+            values=self.values.copy(),
         )
 
     def take(self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> "SparseStore":
@@ -96,7 +101,9 @@ class SparseStore(Store):
         entries = np.arange(offsets[-1]) + np.repeat(
             self.offsets[positions] - offsets[:-1], lengths
         )
-        return SparseStore(offsets, self.columns[entries], self.values[entries], self.n_columns)
+        return replace(
+            self, offsets=offsets, columns=self.columns[entries], values=self.values[entries]
+        )
 
 
 VectorStore: TypeAlias = DenseStore | SparseStore

@@ -1,0 +1,114 @@
+"""Read sequences and their names from FASTA files."""
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from fastmks.errors import InvalidArgument
+
+__all__ = ["Fasta", "read_fasta"]
+
+_GZIP = b"\x1f\x8b"  # how gzip files begin, whatever their name
+
+
+class Fasta(NamedTuple):
+    """Sequences and their names; unpacks to ``ids, sequences``.
+
+    Examples
+    --------
+    >>> from fastmks import Fasta
+    >>> ids, sequences = Fasta(["P1", "P2"], ["MKV", "MLV"])
+    >>> ids
+    ['P1', 'P2']
+    """
+
+    ids: list[str]
+    sequences: list[str]
+
+
+def read_fasta(path: str | os.PathLike[str]) -> Fasta:
+    """Read a FASTA file, plain or compressed with gzip.
+
+    Parameters
+    ----------
+    path : str or path
+        The file. A record begins with a line ``>name and a description``; the lines behind it are
+        its sequence. Blank lines, blanks within lines, and lines that begin with ``;`` are passed
+        over. Letters are kept as they are, lower case included.
+
+    Returns
+    -------
+    Fasta
+        ``ids``, the first word of each description, and ``sequences``, both lists of str in the
+        order of the file: ``Index(sequences, kernel, ids=ids)``. Two records of one name are an
+        `InvalidArgument`, as is whatever else cannot be read; it names the file and the line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from fastmks import read_fasta
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "two.fasta"
+    ...     _ = file.write_text(">P1 first protein\\nMKV\\nLAA\\n>P2\\nMLV\\n")
+    ...     ids, sequences = read_fasta(file)
+    >>> ids, sequences
+    (['P1', 'P2'], ['MKVLAA', 'MLV'])
+    """
+    file = Path(path)
+    lines: dict[str, int] = {}  # where each name was given
+    sequences: list[str] = []
+    for name, line, parts in _records(file):
+        if name in lines:
+            raise InvalidArgument(
+                f"{file}, line {line}: the name {name!r} was given on line {lines[name]} already. "
+                "Names are ids, so each must be there once: rename or drop one of the two."
+            )
+        lines[name] = line
+        sequences.append("".join("".join(parts).split()))
+    if not sequences:
+        raise InvalidArgument(f"{file} has no sequences: no line begins with '>'.")
+    return Fasta(list(lines), sequences)
+
+
+def _records(file: Path) -> Iterator[tuple[str, int, list[str]]]:
+    """Yield the name of each record, its line, and the lines of its sequence."""
+    name, begins, parts = "", 0, list[str]()
+    for number, line in _numbered_lines(file):
+        if line.startswith(">"):
+            if begins:
+                yield name, begins, parts
+            words = line[1:].split(maxsplit=1)
+            if not words:
+                raise InvalidArgument(f"{file}, line {number}: a name must follow '>'.")
+            name, begins, parts = words[0], number, []
+        elif not begins and line.strip() and not line.startswith(";"):
+            raise InvalidArgument(
+                f"{file}, line {number}: a FASTA file begins with a line '>name'; got "
+                f"{line.rstrip()[:40]!r}."
+            )
+        elif not line.startswith(";"):
+            parts.append(line)
+    if begins:
+        yield name, begins, parts
+
+
+def _numbered_lines(file: Path) -> Iterator[tuple[int, str]]:
+    number = 0
+    with file.open("rb") as raw:
+        is_gzip = raw.read(len(_GZIP)) == _GZIP
+        raw.seek(0)
+        lines: Iterable[bytes] = gzip.GzipFile(fileobj=raw) if is_gzip else raw
+        try:
+            for number, line in enumerate(lines, start=1):
+                yield number, line.decode()
+        except UnicodeDecodeError as error:
+            raise InvalidArgument(
+                f"{file}, line {number}: not text in UTF-8 ({error.reason})."
+            ) from error
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise InvalidArgument(
+                f"{file}, behind line {number}: the gzip file is damaged ({error})."
+            ) from error
