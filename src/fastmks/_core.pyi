@@ -53,27 +53,6 @@ def count_grams(letters: Annotated[NDArray[numpy.uint32], dict(shape=(None,), or
     The grams of some sequences and their counts: offsets, columns, counts, number of columns, and the first row whose inner product with itself exceeds 2**53.
     """
 
-class GramTable:
-    """The grams of some sequences."""
-
-    @overload
-    def count(self, letters: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], object, int, int]: ...
-
-    @overload
-    def count(self, letters: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], object, int, int]:
-        """
-        The counts of other sequences; grams that are not here have columns behind all.
-        """
-
-@overload
-def count_grams(letters: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], length: int, mismatches: int, alphabet: Sequence[int], threads: int) -> tuple[GramTable, tuple[NDArray[numpy.int64], NDArray[numpy.int32], object, int, int]]: ...
-
-@overload
-def count_grams(letters: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], length: int, mismatches: int, alphabet: Sequence[int], threads: int) -> tuple[GramTable, tuple[NDArray[numpy.int64], NDArray[numpy.int32], object, int, int]]:
-    """
-    The grams of some sequences and their counts: offsets, columns, counts, number of columns, and the first row whose inner product with itself exceeds 2**53.
-    """
-
 class ValueFault(ArithmeticError):
     pass
 

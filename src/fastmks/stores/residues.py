@@ -1,7 +1,7 @@
 """Strings of letters that a substitution matrix scores, as numbers from 0, one after the other."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -50,9 +50,9 @@ def make_residues(
     read = read_strings(strings, name=name, single=single)
     offsets = _offsets([len(string) for string in read])
     if read and isinstance(read[0], bytes):
-        codes = np.frombuffer(b"".join(read), dtype=np.uint8)  # type: ignore[arg-type]
+        codes = np.frombuffer(b"".join(cast("list[bytes]", read)), dtype=np.uint8)
     else:
-        text = "".join(read)  # type: ignore[arg-type]
+        text = "".join(cast("list[str]", read))
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     unknown = len(letters)
     table = np.full(max(map(ord, letters)) + 2, unknown, dtype=np.uint8)
