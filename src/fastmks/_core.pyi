@@ -5,6 +5,7 @@ from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
+from typing_extensions import CapsuleType
 
 
 version: str = '0.1.0'
@@ -85,6 +86,25 @@ def product_space(factors: Sequence[Space]) -> Space: ...
 def scaled_space(space: Space, factor: float) -> Space: ...
 
 def normalized_space(space: Space, is_mercer: bool) -> Space: ...
+
+class ReturnFault(ArithmeticError):
+    pass
+
+class MissingSelfValue(ArithmeticError):
+    pass
+
+def python_space(calls: object, relative: float, isa: str) -> Space:
+    """The space does not keep `calls` alive."""
+
+def function_space(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], owner: object, address: int, relative: float, isa: str) -> Space:
+    """
+    A function double(const double*, const double*, intp) that `owner` keeps alive.
+    """
+
+def precomputed_space(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], has_columns: bool, n_columns: int, self_values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], relative: float, isa: str) -> Space: ...
+
+def capsule_address(capsule: CapsuleType) -> int:
+    """Where a capsule points."""
 
 def scan_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, skip_self: bool, k: int, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]: ...
 

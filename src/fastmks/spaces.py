@@ -271,8 +271,8 @@ def faults_named(kernel: Kernel, name_query: Namer, name_object: Namer) -> Itera
 
 def _finite_advice(kernel: Kernel) -> str:
     """Return that of the first part of the kernel whose objects are not vectors, if any."""
-    advices = [leaf.finite_advice for _, leaf in leaves(kernel)]
-    return next((text for text in advices if text != ObjectKernel.finite_advice), advices[0])
+    texts = [leaf.finite_advice for _, leaf in leaves(kernel)]
+    return next((text for text in texts if text != ObjectKernel.finite_advice), texts[0])
 
 
 def evaluate_matrix(
