@@ -22,6 +22,7 @@ import numpy as np
 
 from benchmarks.command import read_options
 from benchmarks.harness import is_installed
+from benchmarks.noise import now, others_share
 from benchmarks.report import Check, commit, keep_ledger, markdown, write_ledger
 from fastmks import Index, kernels
 
@@ -248,10 +249,13 @@ def measure(*, quick: bool, rounds: int, note: Callable[[str], None]) -> list[Ro
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
     options = read_options("objects.own", __doc__, arguments)
-    started_at = commit()
+    started_at, before = commit(), now()
     notes: list[str] = []
     rounds = options.rounds or (3 if options.quick else 9)
     rows = measure(quick=options.quick, rounds=rounds, note=notes.append)
+    share = others_share(before, now())
+    if share is not None:
+        notes.append(f"others took {share:.0%} of the machine meanwhile")
     checks = [
         Check(claim=row.case, value=row.ratio, limit=limit, is_required=False)
         for row in rows
