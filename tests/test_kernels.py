@@ -105,10 +105,10 @@ class TestNames:
         with pytest.raises(InvalidArgument, match=r"got 'gausian'. Did you mean 'gaussian'\?"):
             K.as_kernel("gausian")
 
-    @pytest.mark.parametrize("bad", [None, 3, lambda x, y: 0.0, "", ["linear"]])
+    @pytest.mark.parametrize("bad", [None, 3, "", ["linear"]])
     def test_anything_else_is_an_error(self, bad):
         with pytest.raises(
-            InvalidArgument, match="kernel must be a kernel from fastmks.kernels or"
+            InvalidArgument, match="kernel must be a kernel from fastmks.kernels, a function"
         ):
             K.as_kernel(bad)
 

@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import numpy as np
 
 from benchmarks.command import read_options
 from benchmarks.harness import is_installed
+from benchmarks.noise import now, others_share
 from benchmarks.report import Check, commit, keep_ledger, markdown, write_ledger
 from fastmks import Index, kernels
 
@@ -54,7 +56,7 @@ class Row:
 
 def busy(x: Sequence[float], y: Sequence[float]) -> float:
     """Multiply vectors, in about 20 microseconds."""
-    for _ in range(22):
+    for _ in range(36):
         total = 0.0
         for a, b in zip(x, y, strict=True):
             total += a * b
@@ -89,6 +91,11 @@ def rounds_of(ours: Callable[[], Any], other: Callable[[], Any], rounds: int) ->
     )
 
 
+def call(times: range, x: Sequence[float], y: Sequence[float]) -> list[float]:
+    """Call the busy function so many times."""
+    return [busy(x, y) for _ in times]
+
+
 def overhead(n: int, n_queries: int, rounds: int) -> Iterator[Row]:
     """Compare searches with as many bare calls of their function."""
     vectors = np.random.default_rng(0).normal(size=(n + n_queries, 6)).tolist()
@@ -98,8 +105,8 @@ def overhead(n: int, n_queries: int, rounds: int) -> Iterator[Row]:
         stats = index.search(queries, 10, algorithm=algorithm).stats
         calls = range(stats.kernel_evaluations + stats.self_evaluations)
         seconds = rounds_of(
-            lambda a=algorithm: index.search(queries, 10, algorithm=a),
-            lambda c=calls: [busy(objects[0], objects[1]) for _ in c],
+            partial(index.search, queries, 10, algorithm=algorithm),
+            partial(call, calls, objects[0], objects[1]),
             rounds,
         )
         yield Row(
@@ -145,8 +152,8 @@ def saved(case: str, sets: Sequence[frozenset[str]], n_queries: int) -> Iterator
     tree = index.tree
     for k in (1, 10):
         seconds = rounds_of(
-            lambda k=k: index.search(queries, k, algorithm="tree"),
-            lambda k=k: index.search(queries, k, algorithm="scan"),
+            partial(index.search, queries, k, algorithm="tree"),
+            partial(index.search, queries, k, algorithm="scan"),
             1,
         )
         stats = index.search(queries, k, algorithm="tree").stats
@@ -242,10 +249,13 @@ def measure(*, quick: bool, rounds: int, note: Callable[[str], None]) -> list[Ro
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
     options = read_options("objects.own", __doc__, arguments)
-    started_at = commit()
+    started_at, before = commit(), now()
     notes: list[str] = []
     rounds = options.rounds or (3 if options.quick else 9)
     rows = measure(quick=options.quick, rounds=rounds, note=notes.append)
+    share = others_share(before, now())
+    if share is not None:
+        notes.append(f"others took {share:.0%} of the machine meanwhile")
     checks = [
         Check(claim=row.case, value=row.ratio, limit=limit, is_required=False)
         for row in rows

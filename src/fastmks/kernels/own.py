@@ -79,13 +79,60 @@ class _PythonKernel(ObjectKernel):
         """Return a store of the object."""
         return read_object(one, cast("PythonStore | None", like), name=name)
 
+    def make_space(self, store: Store, isa: str) -> _core.Space:
+        """Return the space that calls the functions."""
+        return self._make_python_space(store, math.inf, isa)
+
     def _make_python_space(self, store: Store, rtol: float, isa: str) -> _core.Space:
         calls = cast(PythonStore, store).calls(self, self._functions)
         return _core.python_space(calls, rtol, isa)
 
 
+class _FunctionKernel(_PythonKernel):
+    """A function in Python, or a compiled one."""
+
+    rtol: float
+    function: Any
+
+    @cached_property
+    def _compiled(self) -> Compiled | None:
+        return find_compiled(self.function)
+
+    @property
+    def store_key(self) -> Hashable:
+        """Compiled functions read rows of float64."""
+        return "float64 rows" if self._compiled else super().store_key
+
+    def read(self, objects: Any, *, name: str) -> Store:
+        """Return the objects as this function wants them."""
+        if self._compiled is None:
+            return super().read(objects, name=name)
+        return _float64_rows(make_store(objects, name=name), name)
+
+    def read_queries(self, queries: Any, like: Store, *, name: str) -> Store:
+        """Return the queries as this function wants them."""
+        if self._compiled is None:
+            return super().read_queries(queries, like, name=name)
+        return _float64_rows(make_queries(queries, cast(DenseStore, like), name=name), name)
+
+    def read_one(self, one: Any, like: Store | None, *, name: str) -> Store:
+        """Return one object as this function wants it."""
+        if self._compiled is None:
+            return super().read_one(one, like, name=name)
+        return _float64_rows(make_queries(one, cast("DenseStore | None", like), name=name), name)
+
+    def make_space(self, store: Store, isa: str) -> _core.Space:
+        """Return the space that calls the function."""
+        rtol = self.rtol if self.is_mercer else math.inf
+        if self._compiled is None:
+            return self._make_python_space(store, rtol, isa)
+        rows = cast(DenseStore, store).array.view()
+        rows.flags.writeable = False
+        return _core.function_space(rows, self._compiled.owner, self._compiled.address, rtol, isa)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Custom(_PythonKernel):
+class Custom(_FunctionKernel):
     """Your own function of two objects, whatever they are.
 
     The value of a query and an object is ``function(query, object)``, always in this order, so
@@ -120,7 +167,7 @@ class Custom(_PythonKernel):
     ...     return float(len(set(x) & set(y)))
     >>> kernel = Custom(common_letters)
     >>> kernel("kernel", "colonel")
-    4.0
+    3.0
     >>> kernel
     Custom(common_letters)
     >>> import fastmks
@@ -151,10 +198,6 @@ class Custom(_PythonKernel):
         for option in ("function", "block", "self_values"):
             _check_callable(option, getattr(self, option))
 
-    @cached_property
-    def _compiled(self) -> Compiled | None:
-        return find_compiled(self.function)
-
     @property
     def mercer_columns(self) -> float:
         """As the user says."""
@@ -176,38 +219,6 @@ class Custom(_PythonKernel):
     @property
     def _label(self) -> str:
         return self.name or _label(self.block if self.function is None else self.function)
-
-    @property
-    def store_key(self) -> Hashable:
-        """Compiled functions read rows of float64."""
-        return "float64 rows" if self._compiled else super().store_key
-
-    def read(self, objects: Any, *, name: str) -> Store:
-        """Return the objects as this function wants them."""
-        if self._compiled is None:
-            return super().read(objects, name=name)
-        return _float64_rows(make_store(objects, name=name), name)
-
-    def read_queries(self, queries: Any, like: Store, *, name: str) -> Store:
-        """Return the queries as this function wants them."""
-        if self._compiled is None:
-            return super().read_queries(queries, like, name=name)
-        return _float64_rows(make_queries(queries, cast(DenseStore, like), name=name), name)
-
-    def read_one(self, one: Any, like: Store | None, *, name: str) -> Store:
-        """Return one object as this function wants it."""
-        if self._compiled is None:
-            return super().read_one(one, like, name=name)
-        return _float64_rows(make_queries(one, cast("DenseStore | None", like), name=name), name)
-
-    def make_space(self, store: Store, isa: str) -> _core.Space:
-        """Return the space that calls the function."""
-        rtol = self.rtol if self.is_mercer else math.inf
-        if self._compiled is None:
-            return self._make_python_space(store, rtol, isa)
-        rows = cast(DenseStore, store).array.view()
-        rows.flags.writeable = False
-        return _core.function_space(rows, self._compiled.owner, self._compiled.address, rtol, isa)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -292,10 +303,6 @@ class Similarity(_PythonKernel):
     @property
     def _label(self) -> str:
         return self.name or _label(self.block if self.function is None else self.function)
-
-    def make_space(self, store: Store, isa: str) -> _core.Space:
-        """Return the space that calls the functions."""
-        return self._make_python_space(store, math.inf, isa)
 
 
 class _Named(str):

@@ -16,34 +16,8 @@ __all__ = ["Precomputed"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Precomputed(ObjectKernel):
-    """Values from a Gram matrix.
-
-    The objects of an index are an n x n symmetric matrix, K(i, j) among n objects. A query is a
-    row of n values, K(query, object) for each of them, or of n + 1, where the last is
-    K(query, query): trees need it, scans do not. The matrix is not copied, also not by a tree.
-
-    Parameters
-    ----------
-    is_mercer : bool, default True
-        Whether the matrix is positive semidefinite, and stays so with each query. Trees need that;
-        values that contradict it are a `NotMercerError`.
-    rtol : float, default 1e-10
-        Each value is off from that of an exact Mercer kernel by at most
-        ``rtol * sqrt(K(x, x) * K(y, y))``. At most 0.01; for arithmetic in float32 use 1e-5.
-
-    Examples
-    --------
-    >>> import fastmks
-    >>> gram = [[4.0, 1.0, 0.0], [1.0, 9.0, 2.0], [0.0, 2.0, 1.0]]
-    >>> index = fastmks.Index(gram, Precomputed())
-    >>> index.search([[0.5, 3.0, 0.2]], k=2).indices
-    array([[1, 0]])
-    >>> index.search_self().indices
-    array([[1],
-           [2],
-           [1]])
-    """
+class _MatrixKernel(ObjectKernel):
+    """How values that were computed before are read and looked up."""
 
     is_mercer: bool = True
     rtol: float = 1e-10
@@ -52,16 +26,6 @@ class Precomputed(ObjectKernel):
     value_range = (-math.inf, math.inf)
     compares_queries = False
     finite_advice = "Pass a matrix of finite numbers."
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rtol", check_rtol(self.rtol))
-        if not isinstance(self.is_mercer, bool):
-            raise InvalidArgument(f"is_mercer must be True or False; got {self.is_mercer!r}.")
-
-    @property
-    def mercer_columns(self) -> float:
-        """As the user says."""
-        return math.inf if self.is_mercer else 0.0
 
     @property
     def store_key(self) -> Hashable:
@@ -97,3 +61,44 @@ class Precomputed(ObjectKernel):
             self.rtol if self.is_mercer else math.inf,
             isa,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Precomputed(_MatrixKernel):
+    """Values from a Gram matrix.
+
+    The objects of an index are an n x n symmetric matrix, K(i, j) among n objects. A query is a
+    row of n values, K(query, object) for each of them, or of n + 1, where the last is
+    K(query, query): trees need it, scans do not. The matrix is not copied, also not by a tree.
+
+    Parameters
+    ----------
+    is_mercer : bool, default True
+        Whether the matrix is positive semidefinite, and stays so with each query. Trees need that;
+        values that contradict it are a `NotMercerError`.
+    rtol : float, default 1e-10
+        Each value is off from that of an exact Mercer kernel by at most
+        ``rtol * sqrt(K(x, x) * K(y, y))``. At most 0.01; for arithmetic in float32 use 1e-5.
+
+    Examples
+    --------
+    >>> import fastmks
+    >>> gram = [[4.0, 1.0, 0.0], [1.0, 9.0, 2.0], [0.0, 2.0, 1.0]]
+    >>> index = fastmks.Index(gram, Precomputed())
+    >>> index.search([[0.5, 3.0, 0.2]], k=2).indices
+    array([[1, 0]])
+    >>> index.search_self().indices
+    array([[1],
+           [2],
+           [1]])
+    """
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rtol", check_rtol(self.rtol))
+        if not isinstance(self.is_mercer, bool):
+            raise InvalidArgument(f"is_mercer must be True or False; got {self.is_mercer!r}.")
+
+    @property
+    def mercer_columns(self) -> float:
+        """As the user says."""
+        return math.inf if self.is_mercer else 0.0
