@@ -40,17 +40,8 @@ class _ShareKernel(ObjectKernel):
 
 
 @dataclass(frozen=True)
-class Jaccard(_ShareKernel):
-    """The share of common members, |x & y| / (|x| + |y| - |x & y|), of sets. Mercer, normalised.
-
-    Objects are Python sets or frozensets of anything hashable. Members of a query that no indexed
-    object has count in its size. The empty set has 0 with everything, itself included.
-
-    Examples
-    --------
-    >>> Jaccard()({"salt", "flour", "water"}, {"flour", "water", "yeast"})
-    0.5
-    """
+class _SetKernel(_ShareKernel):
+    """A kernel between Python sets."""
 
     @property
     def store_key(self) -> Hashable:
@@ -72,30 +63,22 @@ class Jaccard(_ShareKernel):
 
 
 @dataclass(frozen=True)
-class Tanimoto(_ShareKernel):
-    """The share of common bits, c / (a + b - c), of fingerprints. Mercer, normalised.
+class Jaccard(_SetKernel):
+    """The share of common members, |x & y| / (|x| + |y| - |x & y|), of sets. Mercer, normalised.
 
-    a and b are the bits that are set in each, c those set in both. Fingerprints without any have
-    0 with everything, themselves included. They may be given as
-
-    - packed bits, a uint8 array (n, bytes) in the order of `numpy.packbits`: the highest bit of a
-      byte comes first;
-    - packed bits, a uint64 array (n, words): bit i is ``word[i // 64] >> i % 64 & 1``;
-    - booleans (n, bits);
-    - a list of RDKit's ``ExplicitBitVect`` of one length;
-    - a list of Python sets of the positions set, whole numbers from 0 without a limit.
-
-    Queries may be in another of these forms, with the same number of bits; only an index of
-    sets takes nothing but sets.
+    Objects are Python sets or frozensets of anything hashable. Members of a query that no indexed
+    object has count in its size. The empty set has 0 with everything, itself included.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> Tanimoto()({1, 5, 9}, {5, 9, 70})
+    >>> Jaccard()({"salt", "flour", "water"}, {"flour", "water", "yeast"})
     0.5
-    >>> Tanimoto()(np.array([True, True, False]), np.array([True, True, True]))
-    0.6666666666666666
     """
+
+
+@dataclass(frozen=True)
+class _BitKernel(_ShareKernel):
+    """A kernel between fingerprints, in whatever form."""
 
     @property
     def store_key(self) -> Hashable:
@@ -125,18 +108,35 @@ class Tanimoto(_ShareKernel):
 
 
 @dataclass(frozen=True)
-class MinMax(_ShareKernel):
-    """The common share sum min(x, y) / sum max(x, y) of non-negative vectors. Mercer, normalised.
+class Tanimoto(_BitKernel):
+    """The share of common bits, c / (a + b - c), of fingerprints. Mercer, normalised.
 
-    For counts, such as those of atom environments or words; of vectors of zeros and ones it is
-    the Tanimoto kernel. Vectors are given as for `Linear`, dense or sparse. The zero vector has
-    0 with everything, itself included.
+    a and b are the bits that are set in each, c those set in both. Fingerprints without any have
+    0 with everything, themselves included. They may be given as
+
+    - packed bits, a uint8 array (n, bytes) in the order of `numpy.packbits`: the highest bit of a
+      byte comes first;
+    - packed bits, a uint64 array (n, words): bit i is ``word[i // 64] >> i % 64 & 1``;
+    - booleans (n, bits);
+    - a list of RDKit's ``ExplicitBitVect`` of one length;
+    - a list of Python sets of the positions set, whole numbers from 0 without a limit.
+
+    Queries may be in another of these forms, with the same number of bits; only an index of
+    sets takes nothing but sets.
 
     Examples
     --------
-    >>> MinMax()([2.0, 1.0, 0.0], [1.0, 1.0, 2.0])
-    0.4
+    >>> import numpy as np
+    >>> Tanimoto()({1, 5, 9}, {5, 9, 70})
+    0.5
+    >>> Tanimoto()(np.array([True, True, False]), np.array([True, True, True]))
+    0.6666666666666666
     """
+
+
+@dataclass(frozen=True)
+class _CountKernel(_ShareKernel):
+    """A kernel between vectors without negative entries."""
 
     @property
     def store_key(self) -> Hashable:
@@ -159,6 +159,21 @@ class MinMax(_ShareKernel):
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the core's space of non-negative vectors."""
         return _core.minmax_space(cast(VectorStore, store).core, isa)
+
+
+@dataclass(frozen=True)
+class MinMax(_CountKernel):
+    """The common share sum min(x, y) / sum max(x, y) of non-negative vectors. Mercer, normalised.
+
+    For counts, such as those of atom environments or words; of vectors of zeros and ones it is
+    the Tanimoto kernel. Vectors are given as for `Linear`, dense or sparse. The zero vector has
+    0 with everything, itself included.
+
+    Examples
+    --------
+    >>> MinMax()([2.0, 1.0, 0.0], [1.0, 1.0, 2.0])
+    0.4
+    """
 
 
 def _read_bits(objects: Any, *, name: str, single: bool) -> BitStore | MemberStore:
