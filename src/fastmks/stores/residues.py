@@ -50,7 +50,7 @@ def make_residues(
     read = read_strings(strings, name=name, single=single)
     offsets = _offsets([len(string) for string in read])
     if read and isinstance(read[0], bytes):
-        codes = np.frombuffer(b"".join(read), dtype=np.uint8)  # type: ignore[arg-type]
+        codes = np.frombuffer(b"".join(read), dtype=np.uint8)
     else:
         text = "".join(read)  # type: ignore[arg-type]
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
