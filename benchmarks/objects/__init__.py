@@ -1,0 +1,1 @@
+"""Objects that are no vectors: evaluations and times of their searches."""
