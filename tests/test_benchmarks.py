@@ -27,6 +27,8 @@ from benchmarks.harness import (
 )
 from benchmarks.kernels import COSINE, LINEAR, POLYNOMIAL
 from benchmarks.noise import Moment, others_share
+from benchmarks.objects import alignments as objects_alignments
+from benchmarks.objects import series as objects_series
 from benchmarks.paper import grid as paper_grid
 from benchmarks.paper.figure import plot_speedups
 from benchmarks.peers import dense
@@ -397,3 +399,12 @@ def test_a_picture_without_matplotlib_is_a_line(tmp_path, monkeypatch, capsys):
     plot_speedups({("Bio", "linear", 1): 3.0}, tmp_path / "bars.png")
     assert capsys.readouterr().out == "matplotlib is not installed: no picture\n"
     assert not (tmp_path / "bars.png").exists()
+
+
+@pytest.mark.parametrize("program", [objects_alignments, objects_series])
+def test_programs_about_alignments_agree_with_the_scan(program, tmp_path):
+    file = tmp_path / "found.json"
+    assert program.main(["--quick", "--objects", "12", "--queries", "2", "--out", str(file)]) == 0
+    rows = json.loads(file.read_text())["rows"]
+    assert rows
+    assert not any(row["differs_from_scan"] for row in rows)

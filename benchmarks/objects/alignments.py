@@ -26,11 +26,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     n_objects, n_queries = collector.limits(n_objects, n_queries)
     proteins = _proteins(options.data, n_objects + n_queries, collector)
     objects, queries = proteins[n_queries:], proteins[:n_queries]
-    twenty = kernels.BLOSUM62.only(_TWENTY)
     laps: list[Lap] = []
     for kernel, algorithms in (
-        (kernels.Normalized(kernels.LocalAlignment(beta=0.5, substitution=twenty)), ("tree",)),
-        (kernels.Normalized(kernels.LocalAlignment(beta=0.1, substitution=twenty)), ("tree",)),
+        (kernels.Normalized(kernels.LocalAlignment(beta=0.5)), ("tree",)),
+        (kernels.Normalized(kernels.LocalAlignment(beta=0.2)), ("tree",)),
         (kernels.SmithWaterman(), ("filter",)),
         (kernels.SegmentMatch(), ("filter",)),
     ):
