@@ -66,7 +66,7 @@ class GlobalAlignment(_SeriesKernel):
     >>> beat = np.array([0.0, 0.0, 1.0, 3.0, 1.0, 0.0])
     >>> late, slow = np.roll(beat, 1), np.repeat(beat, 2)
     >>> [round(kernel(beat, other), 3) for other in (beat, late, slow, -beat)]
-    [1.0, 0.646, 0.255, 0.0]
+    [1.0, 0.279, 0.101, 0.0]
     """
 
     bandwidth: float

@@ -51,6 +51,7 @@ def make_residues(
     offsets = _offsets([len(string) for string in read])
     if read and isinstance(read[0], bytes):
         codes = np.frombuffer(b"".join(cast("list[bytes]", read)), dtype=np.uint8)
+        codes = np.frombuffer(b"".join(read), dtype=np.uint8)
     else:
         text = "".join(cast("list[str]", read))
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
