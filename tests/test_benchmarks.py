@@ -27,8 +27,8 @@ from benchmarks.harness import (
 )
 from benchmarks.kernels import COSINE, LINEAR, POLYNOMIAL
 from benchmarks.noise import Moment, others_share
-from benchmarks.objects import proteins as objects_proteins
 from benchmarks.objects import alignments as objects_alignments
+from benchmarks.objects import proteins as objects_proteins
 from benchmarks.objects import series as objects_series
 from benchmarks.paper import grid as paper_grid
 from benchmarks.paper.figure import plot_speedups
@@ -418,6 +418,8 @@ def test_the_protein_experiment_writes_its_table_and_its_picture(tmp_path, capsy
 def test_the_protein_experiment_says_where_it_stopped(capsys):
     assert objects_proteins.main(["--quick", "--queries", "2", "--patience", "0.000001"]) == 0
     assert "p=3: stopped before n=2000" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("program", [objects_alignments, objects_series])
 def test_programs_about_alignments_agree_with_the_scan(program, tmp_path):
     file = tmp_path / "found.json"

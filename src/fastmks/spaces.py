@@ -274,12 +274,6 @@ def faults_named(kernel: Kernel, name_query: Namer, name_object: Namer) -> Itera
         ) from None
 
 
-def _finite_advice(kernel: Kernel) -> str:
-    """Return that of the first part of the kernel whose objects are not vectors, if any."""
-    texts = [leaf.finite_advice for _, leaf in leaves(kernel)]
-    return next((text for text in texts if text != ObjectKernel.finite_advice), texts[0])
-
-
 def evaluate_matrix(
     kernel: Kernel, A: Any, B: Any = None, *, threads: int | None = None
 ) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -50,7 +50,6 @@ def make_residues(
     read = read_strings(strings, name=name, single=single)
     offsets = _offsets([len(string) for string in read])
     if read and isinstance(read[0], bytes):
-        codes = np.frombuffer(b"".join(cast("list[bytes]", read)), dtype=np.uint8)
         codes = np.frombuffer(b"".join(read), dtype=np.uint8)
     else:
         text = "".join(cast("list[str]", read))
