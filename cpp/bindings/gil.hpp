@@ -4,21 +4,35 @@
 
 namespace fastmks::bindings {
 
-/// Blocks forever where the interpreter is being shut down by another thread. A daemon thread that
-/// asked for the GIL then would be ended inside C++ code, and that aborts the process.
-void stop_here_if_python_is_ending();
+// At the end of the interpreter, a daemon thread that waits for the GIL is ended by Python, through
+// whatever C++ is on its stack, and that aborts the process. So the end waits (a while) until no
+// thread is between asking for the GIL and giving it back, and from then on whoever asks stays
+// where it is, forever.
 
-/// Makes stop_here_if_python_is_ending work; once, when the module is loaded.
+/// Makes the classes below work; once, when the module is loaded.
 void watch_for_the_end_of_python();
+
+/// The GIL while this lives, on a thread that may have it already.
+class WithGil {
+public:
+    WithGil();
+    ~WithGil();
+    WithGil(const WithGil&) = delete;
+    WithGil& operator=(const WithGil&) = delete;
+
+    /// To be called now and then where this lives for long: does not return once the interpreter
+    /// is ending.
+    void let_python_end();
+
+private:
+    PyGILState_STATE state_;
+};
 
 /// No GIL while this lives.
 class WithoutGil {
 public:
     WithoutGil() : state_(PyEval_SaveThread()) {}
-    ~WithoutGil() {
-        stop_here_if_python_is_ending();
-        PyEval_RestoreThread(state_);
-    }
+    ~WithoutGil();
     WithoutGil(const WithoutGil&) = delete;
     WithoutGil& operator=(const WithoutGil&) = delete;
 

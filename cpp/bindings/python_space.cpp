@@ -92,7 +92,7 @@ PythonSpace::PythonSpace(nb::handle calls, double relative, Isa isa)
 
 PythonSpace::~PythonSpace() {
     if (!Py_IsInitialized()) return;
-    const nb::gil_scoped_acquire acquire;
+    const WithGil with_gil;
     weak_.dec_ref();
 }
 
@@ -130,8 +130,7 @@ void PythonSpace::bounds(const QueryBatch& queries, Selection objects, double* o
 }
 
 double PythonSpace::self_value(std::size_t position) const {
-    stop_here_if_python_is_ending();
-    const nb::gil_scoped_acquire acquire;
+    const WithGil with_gil;
     const nb::object alive = held();
     // Threads of a Python without GIL may meet here: they write the same number.
     const std::atomic_ref<double> known(self_values_[position]);
@@ -196,11 +195,12 @@ nb::object PythonSpace::items(Selection objects) const {
 void PythonSpace::call(const PythonFunction& function, const QueryBatch& queries, Selection objects,
                        double* out, std::size_t stride) const {
     const auto& batch = static_cast<const PythonBatch&>(queries);
-    stop_here_if_python_is_ending();
-    const nb::gil_scoped_acquire acquire;
+    if (objects.size == 0) return;
+    WithGil with_gil;
     const nb::object alive = held();
     const nb::object queries_alive = batch.space.held();
     for (std::size_t i = 0; i < batch.size; ++i) {
+        with_gil.let_python_end();
         if (PyErr_CheckSignals() != 0) nb::raise_python_error();
         const std::size_t query = batch.begin + i;
         const nb::object x = batch.space.item(query);
@@ -209,14 +209,15 @@ void PythonSpace::call(const PythonFunction& function, const QueryBatch& queries
             const nb::object returned = function.block(x, items(objects));
             numbers(returned, objects.size, query, objects[0], out + i * stride);
         } else {
-            call_pairs(function, x, query, objects, out + i * stride);
+            call_pairs(with_gil, function, x, query, objects, out + i * stride);
         }
     }
 }
 
-void PythonSpace::call_pairs(const PythonFunction& function, nb::handle x, std::size_t query,
-                             Selection objects, double* out) const {
+void PythonSpace::call_pairs(WithGil& with_gil, const PythonFunction& function, nb::handle x,
+                             std::size_t query, Selection objects, double* out) const {
     for (std::size_t j = 0; j < objects.size; ++j) {
+        with_gil.let_python_end();
         const nb::object y = item(objects[j]);
         out[j] = number(function.pair(x, y), query, objects[j]);
     }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "fastmks/space.hpp"
+#include "gil.hpp"
 
 namespace fastmks::bindings {
 
@@ -67,8 +68,8 @@ private:
     [[nodiscard]] nanobind::object items(Selection objects) const;
     void call(const PythonFunction& function, const QueryBatch& queries, Selection objects,
               double* out, std::size_t stride) const;
-    void call_pairs(const PythonFunction& function, nanobind::handle x, std::size_t query,
-                    Selection objects, double* out) const;
+    void call_pairs(WithGil& with_gil, const PythonFunction& function, nanobind::handle x,
+                    std::size_t query, Selection objects, double* out) const;
     void call_self_block(std::size_t position) const;
     [[nodiscard]] double call_self(std::size_t position) const;
     [[nodiscard]] double number(nanobind::handle returned, std::size_t query,

@@ -12,8 +12,7 @@ Watch python_watch(const nanobind::object& progress) {
         const auto now = Clock::now();
         if (now - last < std::chrono::milliseconds(50)) return;
         last = now;
-        stop_here_if_python_is_ending();
-        const nanobind::gil_scoped_acquire acquire;
+        const WithGil with_gil;
         if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
         if (!progress.is_none()) progress(work_done);
     };
