@@ -10,7 +10,7 @@ CPP_FILES := $(shell find $(ROOT)/cpp -name '*.hpp' -o -name '*.cpp' -o -name '*
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: help demo test test-cpp test-python lint format stub bench bench-tree bench-growth \
-        bench-paper sanitize wheel clean
+        bench-paper bench-objects sanitize wheel clean
 .DELETE_ON_ERROR:
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make format    put the sources into their canonical form"
 	@echo "make bench     compare the scan with its peers (DATA=folder for real data)"
 	@echo "make bench-tree, bench-growth, bench-paper: the tree against mlpack, against n, and the paper's grid"
+	@echo "make bench-objects  searches of objects that are not vectors"
 	@echo "make sanitize  all tests under address and undefined-behaviour sanitizers"
 	@echo "make wheel     build a wheel and import it in an empty environment"
 	@echo "make stub      regenerate the type stub of the compiled core"
@@ -66,6 +67,10 @@ bench-growth: $(VENV)/.built-bench
 
 bench-paper: $(VENV)/.built-bench
 	cd $(ROOT) && $(BIN)/python -m benchmarks.paper.grid $(if $(DATA),--data $(DATA))
+
+bench-objects: $(VENV)/.built-bench
+	cd $(ROOT) && for family in proteins alignments series graphs fingerprints own; do \
+	  $(BIN)/python -m benchmarks.objects.$$family $(if $(DATA),--data $(DATA)) || exit 1; done
 
 wheel: $(VENV)/.ready
 	rm -rf $(ROOT)/dist
