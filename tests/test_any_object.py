@@ -125,3 +125,12 @@ def test_an_index_owns_or_shares_its_objects_and_can_copy_them(kind):
         index.search(kind.queries), Index(kind.objects, kind.kernel).search(kind.queries)
     )
     assert repr(index).startswith(f"<Index: {len(index)} ")
+
+
+@CASES
+def test_objects_and_queries_may_come_from_a_generator(kind):
+    if not isinstance(kind.objects, list) or not isinstance(kind.queries, list):
+        return
+    index = Index(iter(kind.objects), kind.kernel)
+    wanted = Index(kind.objects, kind.kernel).search(kind.queries, 2)
+    assert_identical(index.search(iter(kind.queries), 2), wanted)

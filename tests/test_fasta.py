@@ -26,6 +26,14 @@ def test_plain_and_gzip_read_the_same(write):
     assert read_fasta(str(write(gzip.compress(TEXT.encode()), "named_anything"))) == want
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_every_way_to_end_a_line_and_a_byte_order_mark(write, end):
+    text = end.join([">P1 first", "MKV", "LAA", ">P2", "MLV", ""])
+    want = Fasta(["P1", "P2"], ["MKVLAA", "MLV"])
+    assert read_fasta(write(text)) == want
+    assert read_fasta(write(b"\xef\xbb\xbf" + text.encode())) == want
+
+
 def test_ids_name_the_objects_of_an_index(write):
     ids, sequences = read_fasta(write(TEXT))
     hits = Index(sequences, Spectrum(3), ids=ids).search(["MKV"], 2)

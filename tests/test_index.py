@@ -177,6 +177,14 @@ class TestArguments:
         with pytest.raises(InvalidArgument, match="threads must be a whole number from 1 to 1024"):
             Index(ROWS, threads=threads)
 
+    def test_a_filter_needs_a_kernel_with_bounds(self):
+        for call in (
+            lambda: Index(ROWS, algorithm="filter"),
+            lambda: Index(ROWS).search(ROWS, algorithm="filter"),
+        ):
+            with pytest.raises(InvalidArgument, match=r"Linear\(\) has none"):
+                call()
+
     def test_algorithm(self):
         for call in (
             lambda: Index(ROWS, algorithm="tre"),

@@ -163,8 +163,8 @@ class TestMismatch:
     @pytest.mark.parametrize(
         ("arguments", "words"),
         [
-            ((3, 3), "m must be less than p=3"),
-            ((3, -1), "m must be a whole number"),
+            ((3, 3), "m must be from 0 to less than p=3"),
+            ((3, -1), "m must be from 0 to less than p=3"),
             ((3, True), "m must be a whole number"),
             ((0, 0), "p must be"),
             ((3, 1, ""), "alphabet must be"),

@@ -326,3 +326,10 @@ def test_the_core_refuses_what_it_cannot_hold():
         )
     with pytest.raises(ValueError, match="no such instruction set"):
         _core.tanimoto_space(store, "abacus")
+
+
+def test_one_empty_set_is_one_query():
+    index = Index(np.array([[True, False, True]]), Tanimoto())
+    assert index.search(set()).values.tolist() == [[0.0]]
+    assert index.search([]).values.shape == (0, 1)
+    assert index.search(iter([{0, 2}, {1}])).values.tolist() == [[1.0], [0.0]]

@@ -1,5 +1,6 @@
 """Read sequences and their names from FASTA files."""
 
+import codecs
 import gzip
 import os
 import zlib
@@ -95,6 +96,15 @@ def _records(file: Path) -> Iterator[tuple[str, int, list[str]]]:
         yield name, begins, parts
 
 
+def _split_lines(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Split at carriage returns too, which end lines in old files, and drop a byte order mark."""
+    is_first = True
+    for line in lines:
+        for part in line.removesuffix(b"\n").removesuffix(b"\r").split(b"\r"):
+            yield part.removeprefix(codecs.BOM_UTF8) if is_first else part
+            is_first = False
+
+
 def _numbered_lines(file: Path) -> Iterator[tuple[int, str]]:
     number = 0
     with file.open("rb") as raw:
@@ -102,7 +112,7 @@ def _numbered_lines(file: Path) -> Iterator[tuple[int, str]]:
         raw.seek(0)
         lines: Iterable[bytes] = gzip.GzipFile(fileobj=raw) if is_gzip else raw
         try:
-            for number, line in enumerate(lines, start=1):
+            for number, line in enumerate(_split_lines(lines), start=1):
                 yield number, line.decode()
         except UnicodeDecodeError as error:
             raise InvalidArgument(

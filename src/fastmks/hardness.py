@@ -195,11 +195,11 @@ def hardness(
 
     Parameters
     ----------
-    objects : array-like or scipy.sparse matrix, (n, d)
-        One vector per row.
-    kernel : Kernel or str, default "linear"
+    objects : sequence
+        As an `Index` takes them.
+    kernel : Kernel, str or function, default "linear"
         A Mercer kernel; another is a `NotMercerError`.
-    queries : array-like or scipy.sparse matrix, (n_queries, d), optional
+    queries : sequence, optional
         Queries as they will be asked. Without them, objects left out of the trees stand in.
     sample : int, default 1000
         Most objects, and most queries, to look at. All pairs of them are evaluated.

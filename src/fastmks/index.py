@@ -34,10 +34,13 @@ class Index:
 
     Parameters
     ----------
-    objects : array-like or scipy.sparse matrix, (n, d)
-        One vector per row. C-contiguous float32 and float64 arrays, and the values of CSR
-        matrices with sorted columns, are not copied: leave them unchanged while the index is in
-        use, or pass ``copy=True``. (A tree copies them, into its own order, when it is built.)
+    objects : sequence
+        Whatever the kernel compares: an n x d array, DataFrame or scipy.sparse matrix with one
+        vector per row, or a list of strings, sets, graphs, time series, tuples of such, or objects
+        of your own; the kernel's docstring says which. C-contiguous float32 and float64 arrays,
+        and the values of CSR matrices with sorted columns, are not copied: leave them unchanged
+        while the index is in use, or pass ``copy=True``. (A tree copies them, into its own order,
+        when it is built.)
     kernel : Kernel, str or function, default "linear"
         A kernel from `fastmks.kernels`, the name of one with its default parameters, or your own
         function of two objects (see `fastmks.kernels.Custom`).
@@ -95,6 +98,8 @@ class Index:
         )
         if self._algorithm in ("tree", "dual-tree"):
             self._built_tree(Progress(bool(progress)))
+        elif self._algorithm == "filter":
+            Filter(self._space)  # an error where the kernel has no bounds
 
     def __len__(self) -> int:
         return len(self._ids.array)
@@ -147,8 +152,9 @@ class Index:
 
         Parameters
         ----------
-        queries : array-like or scipy.sparse matrix, (n_queries, d)
-            Vectors as long as the indexed ones, dense or sparse; a 1-D vector is one query.
+        queries : sequence
+            Objects of the kind that is indexed. Vectors must be as long as the indexed ones, dense
+            or sparse; a 1-D vector, a string, a set, a graph or a tuple is one query.
         k : int, default 1
             Results per query, at most the objects searched.
         epsilon : float, optional

@@ -1,6 +1,6 @@
 """Objects as each part of a kernel wants them: one store for each way of reading them."""
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -53,6 +53,8 @@ def read_objects(objects: Any, kernel: Kernel, *, name: str = "objects") -> Obje
     """Return a non-empty set of objects as the kernel wants them."""
     if isinstance(objects, Objects):  # read before, by a part of this package
         return objects
+    if isinstance(objects, Iterator):  # each part of the kernel reads them
+        objects = list(objects)
     stores: dict[_Key, Store] = {}
     for fields, leaf in leaves(kernel):
         if (fields, leaf.store_key) not in stores:
@@ -69,6 +71,8 @@ def read_queries(queries: Any, kernel: Kernel, like: Objects, *, name: str = "qu
     """Return queries to be compared with `like`. A tuple is one query of objects with fields."""
     if isinstance(queries, Objects):  # read before, by a part of this package
         return queries
+    if isinstance(queries, Iterator):
+        queries = list(queries)
     stores: dict[_Key, Store] = {}
     for fields, leaf in leaves(kernel):
         if (fields, leaf.store_key) not in stores:

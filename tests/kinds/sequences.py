@@ -1,6 +1,7 @@
 """Strings and bytes under kernels that count their grams."""
 
 import numpy as np
+import pandas as pd
 
 from fastmks import kernels as K
 from fastmks.kernels.sequences import AMINO_ACIDS
@@ -39,6 +40,9 @@ KINDS = [
             (["ACD", b"ACD"], "must all be str or all be bytes; objects[1] is b'ACD'"),
             ("ACDEF", "got one string. Put it in a list"),
             ([], "at least one object"),
+            ({"P1": "ACD"}, "got a dict. Pass a list; for a dict of names"),
+            ({"ACD", "ACE"}, "got a set. Pass a list"),
+            (pd.DataFrame({"seq": ["ACD"]}), "got a table. Pass one of its columns"),
         ],
     ),
     Kind("spectrum, normalised", K.Normalized(K.Spectrum(2)), _PROTEINS, _PROTEIN_QUERIES),

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, cast
 
 from fastmks import _core
@@ -147,10 +148,11 @@ class Mismatch(GramKernel):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "p", check_count("p", self.p, most=_MOST_LENGTH))
-        if isinstance(self.m, bool) or self.m != 0:
-            object.__setattr__(self, "m", check_count("m", self.m))
-        if self.m >= self.p:
-            raise InvalidArgument(f"m must be less than p={self.p}; got m={self.m}.")
+        if isinstance(self.m, bool) or not isinstance(self.m, Integral):
+            raise InvalidArgument(f"m must be a whole number from 0; got {self.m!r}.")
+        object.__setattr__(self, "m", int(self.m))
+        if not 0 <= self.m < self.p:
+            raise InvalidArgument(f"m must be from 0 to less than p={self.p}; got m={self.m}.")
         _check_alphabet(self.alphabet)
         reach = _neighbourhood(self.p, self.m, len(self.alphabet))
         if reach > _MOST_NEIGHBOURS:

@@ -194,7 +194,7 @@ def _read_bits(objects: Any, *, name: str, single: bool) -> BitStore | MemberSto
 
 
 def _read_bit_queries(queries: Any, like: BitStore, *, name: str) -> BitStore:
-    if hasattr(queries, "__len__") and len(queries) == 0:
+    if isinstance(queries, (list, tuple)) and not queries:
         return bits_of_members([], like.n_bits, name=name)
     read = _read_bits(queries, name=name, single=True)
     if isinstance(read, BitStore):

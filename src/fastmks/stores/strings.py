@@ -1,6 +1,6 @@
 """Read strings from whatever sequence holds them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 from fastmks.errors import InvalidArgument
@@ -19,6 +19,15 @@ def read_strings(strings: Any, *, name: str, single: bool = False) -> list[str] 
                 f"{name} must be a sequence of strings; got one string. Put it in a list."
             )
         strings = [strings]
+    if hasattr(strings, "columns"):
+        raise InvalidArgument(
+            f"{name} must be a sequence of strings; got a table. Pass one of its columns."
+        )
+    if isinstance(strings, (Mapping, Set)):
+        raise InvalidArgument(
+            f"{name} must be strings in an order; got a {type(strings).__name__}. Pass a list; for "
+            "a dict of names and strings, list(d.values()) with ids=list(d)."
+        )
     if not isinstance(strings, Iterable):
         raise InvalidArgument(f"{name} must be a sequence of strings; got {strings!r}.")
     read = list(strings)
