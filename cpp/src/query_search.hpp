@@ -9,7 +9,9 @@
 #include <numeric>
 #include <vector>
 
+#include "all_above.hpp"
 #include "fastmks/tree_search.hpp"
+#include "query_scope.hpp"
 
 namespace fastmks {
 
@@ -21,50 +23,6 @@ inline constexpr double not_evaluated = -HUGE_VAL;
 
 // Nodes opened before their children are evaluated together: see docs/algorithm.md for the figures.
 inline constexpr std::size_t nodes_per_call = 4;
-
-/// Which places a query may look at, and which it may return.
-struct Places {
-    const std::vector<std::int64_t>* among = nullptr;  ///< to look at, increasing; all when null
-    const std::vector<std::int64_t>* only = nullptr;   ///< to return, increasing; all when null
-    bool is_sample = false;       ///< `among` is a sample: what is left out of it is missed
-    std::size_t self = SIZE_MAX;  ///< the query's own place, which is not returned
-
-    [[nodiscard]] std::size_t count(std::uint32_t begin, std::uint32_t end) const {
-        if (!among) return end - begin;
-        const auto first = std::lower_bound(among->begin(), among->end(), begin);
-        return static_cast<std::size_t>(std::lower_bound(first, among->end(), end) - first);
-    }
-    [[nodiscard]] bool contains(std::uint32_t place) const { return holds(among, place); }
-    [[nodiscard]] bool may_return(std::uint32_t place) const {
-        return place != self && holds(only, place);
-    }
-
-private:
-    static bool holds(const std::vector<std::int64_t>* places, std::uint32_t place) {
-        return !places || std::binary_search(places->begin(), places->end(), place);
-    }
-};
-
-/// How much one query may cost.
-struct Allowance {
-    std::size_t evaluations = SIZE_MAX;
-    std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-};
-
-/// Collects every hit at or above a threshold.
-class AllAbove {
-public:
-    explicit AllAbove(double threshold) : threshold_(threshold) {}
-    [[nodiscard]] double threshold() const noexcept { return threshold_; }
-    [[nodiscard]] bool is_full() const noexcept { return true; }
-    void offer(Hit hit) {
-        if (hit.value >= threshold_) hits.push_back(hit);
-    }
-    std::vector<Hit> hits;
-
-private:
-    double threshold_;
-};
 
 /// The search of one query at a time in a tree; keeps its memory from query to query. `Collector`
 /// is TopK or AllAbove.

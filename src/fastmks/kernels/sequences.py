@@ -1,6 +1,7 @@
 """Kernels between sequences that count what they have in common."""
 
 import math
+from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -31,9 +32,9 @@ class GramKernel(ObjectKernel):
     value_range = (0.0, math.inf)
 
     @property
+    @abstractmethod
     def rules(self) -> tuple[GramRule, ...]:
         """What is counted, a set of columns for each."""
-        raise NotImplementedError
 
     @property
     def factors(self) -> tuple[float, ...]:

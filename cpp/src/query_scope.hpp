@@ -1,0 +1,42 @@
+// What one query of a tree may look at, and what it may cost.
+
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace fastmks {
+
+/// Which places a query may look at, and which it may return.
+struct Places {
+    const std::vector<std::int64_t>* among = nullptr;  ///< to look at, increasing; all when null
+    const std::vector<std::int64_t>* only = nullptr;   ///< to return, increasing; all when null
+    bool is_sample = false;       ///< `among` is a sample: what is left out of it is missed
+    std::size_t self = SIZE_MAX;  ///< the query's own place, which is not returned
+
+    [[nodiscard]] std::size_t count(std::uint32_t begin, std::uint32_t end) const {
+        if (!among) return end - begin;
+        const auto first = std::lower_bound(among->begin(), among->end(), begin);
+        return static_cast<std::size_t>(std::lower_bound(first, among->end(), end) - first);
+    }
+    [[nodiscard]] bool contains(std::uint32_t place) const { return holds(among, place); }
+    [[nodiscard]] bool may_return(std::uint32_t place) const {
+        return place != self && holds(only, place);
+    }
+
+private:
+    static bool holds(const std::vector<std::int64_t>* places, std::uint32_t place) {
+        return !places || std::binary_search(places->begin(), places->end(), place);
+    }
+};
+
+/// How much one query may cost.
+struct Allowance {
+    std::size_t evaluations = SIZE_MAX;
+    std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+};
+
+}  // namespace fastmks
