@@ -1,10 +1,12 @@
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -139,6 +141,22 @@ void register_spaces(nb::module_& m) {
         .def_prop_ro("isa", [](const Space& space) { return to_string(space.isa()); })
         .def_prop_ro("has_bounds", &Space::has_bounds,
                      "Whether it has upper bounds of its own, much cheaper than values.")
+        .def_prop_ro(
+            "score",
+            [](const Space& space) -> std::optional<std::string> {
+                switch (space.score_kind()) {
+                    case ScoreKind::product:
+                        return "product";
+                    case ScoreKind::cosine:
+                        return "cosine";
+                    case ScoreKind::distance:
+                        return "distance";
+                    case ScoreKind::none:
+                        break;
+                }
+                return std::nullopt;
+            },
+            "What orders the values, where something simpler than the kernel does.")
         .def_prop_ro("is_parallel", &Space::is_parallel,
                      "Whether several threads may evaluate at once.")
         .def(

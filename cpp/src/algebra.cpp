@@ -70,8 +70,31 @@ public:
         return value;
     }
 
+    // Parts that follow the same score of the same vectors, as far as folding keeps the order.
+    ScoreKind score_kind() const noexcept override {
+        const ScoreKind kind = parts_.front()->score_kind();
+        const bool is_shared = std::all_of(parts_.begin(), parts_.end(), [&](const auto& part) {
+            return part->score_kind() == kind && part->is_increasing() &&
+                   part->score_vectors() == score_vectors();
+        });
+        return is_shared && keeps_order() ? kind : ScoreKind::none;
+    }
+    const VectorStore* score_vectors() const noexcept override {
+        return parts_.front()->score_vectors();
+    }
+    double value_above(double score) const override {
+        double value = parts_.front()->value_above(score);
+        for (std::size_t p = 1; p < parts_.size(); ++p) {
+            const double next = parts_[p]->value_above(score);
+            fold(&value, &next, 1);
+        }
+        return value;
+    }
+
 protected:
     virtual void fold(double* values, const double* next, std::size_t n) const = 0;
+    // Whether greater values fold to a greater one, in rounding too.
+    virtual bool keeps_order() const noexcept = 0;
 
     // Folds what ask(part, its batch, objects, out, stride) gives for each part.
     template <class Ask>
@@ -131,6 +154,7 @@ private:
     void fold(double* values, const double* next, std::size_t n) const override {
         for (std::size_t i = 0; i < n; ++i) values[i] += next[i];
     }
+    bool keeps_order() const noexcept override { return true; }
 };
 
 class ProductSpace final : public CombinedSpace {
@@ -169,6 +193,11 @@ private:
     void fold(double* values, const double* next, std::size_t n) const override {
         for (std::size_t i = 0; i < n; ++i) values[i] *= next[i];
     }
+    // Products of factors that are never negative do.
+    bool keeps_order() const noexcept override {
+        return std::all_of(parts_.begin(), parts_.end(),
+                           [](const auto& part) { return part->least_value() >= 0.0; });
+    }
 };
 
 class ScaledSpace final : public Space {
@@ -201,6 +230,19 @@ public:
         scale(queries.size, objects.size, out, stride);
     }
     bool is_parallel() const noexcept override { return space_->is_parallel(); }
+    ScoreKind score_kind() const noexcept override { return space_->score_kind(); }
+    const VectorStore* score_vectors() const noexcept override { return space_->score_vectors(); }
+    bool is_increasing() const noexcept override { return space_->is_increasing(); }
+    double least_value() const noexcept override {
+        return space_->least_value() >= 0.0 ? 0.0 : -HUGE_VAL;
+    }
+    double value_above(double score) const override { return space_->value_above(score) * factor_; }
+    ScoreRange scores_below(double value, double largest) const override {
+        // The product rounds: K * factor < value wherever K is below this.
+        const double quotient = value / factor_;
+        const double limit = quotient - 4 * unit * std::abs(quotient) - 4 * smallest;
+        return space_->scores_below(limit, largest);
+    }
     bool has_bounds() const noexcept override { return space_->has_bounds(); }
     void bounds(const QueryBatch& queries, Selection objects, double* out,
                 std::size_t stride) const override {

@@ -165,6 +165,14 @@ VectorEntries DenseStore<T>::entries(std::size_t i) const {
     return entries;
 }
 
+template <class T>
+void DenseStore<T>::copy_rows(std::size_t begin, std::size_t end, double* out,
+                              std::size_t stride) const {
+    for (std::size_t i = begin; i < end; ++i, out += stride) {
+        for (std::size_t c = 0; c < n_columns_; ++c) out[c] = static_cast<double>(row(i)[c]);
+    }
+}
+
 template class DenseStore<float>;
 template class DenseStore<double>;
 

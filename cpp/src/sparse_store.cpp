@@ -187,6 +187,18 @@ VectorEntries SparseStore<T>::entries(std::size_t i) const {
     return entries;
 }
 
+template <class T>
+void SparseStore<T>::copy_rows(std::size_t begin, std::size_t end, double* out,
+                               std::size_t stride) const {
+    for (std::size_t i = begin; i < end; ++i, out += stride) {
+        std::fill_n(out, n_columns_, 0.0);
+        const SparseRow<T> from = row(i);
+        for (std::size_t e = 0; e < from.n_entries; ++e) {
+            out[from.columns[e]] = static_cast<double>(from.values[e]);
+        }
+    }
+}
+
 template class SparseStore<float>;
 template class SparseStore<double>;
 

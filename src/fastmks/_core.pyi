@@ -87,6 +87,10 @@ class Space:
         """Whether it has upper bounds of its own, much cheaper than values."""
 
     @property
+    def score(self) -> str | None:
+        """What orders the values, where something simpler than the kernel does."""
+
+    @property
     def is_parallel(self) -> bool:
         """Whether several threads may evaluate at once."""
 
@@ -168,6 +172,34 @@ def filter_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.
 def filter_above(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, progress: object | None) -> tuple[tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64]], tuple[int, int]]: ...
 
 def scan_matrix(objects: Space, queries: Space, threads: int) -> NDArray[numpy.float64]: ...
+
+class Projection:
+    """Puts objects into a few coordinates."""
+
+    @property
+    def dimension(self) -> int: ...
+
+class Sketch:
+    """Objects in 8-bit codes that bound their scores."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    @property
+    def n_leaves(self) -> int: ...
+
+    @property
+    def n_bytes(self) -> int: ...
+
+def axis_projection(objects: Space, axes: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], origin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> Projection: ...
+
+def sketch(objects: Space, projection: Projection, mixing: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], threads: int, progress: object | None) -> Sketch: ...
+
+def sketch_top_k(objects: Space, queries: Space, sketch: Sketch, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, skip_self: bool, k: int, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64], tuple[int, int, int, int]]: ...
+
+def sketch_above(objects: Space, queries: Space, sketch: Sketch, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, progress: object | None) -> tuple[tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64]], tuple[int, int, int, int]]: ...
 
 class Traversal:
     """How a tree search goes about it."""

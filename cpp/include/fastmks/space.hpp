@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <exception>
 #include <memory>
@@ -7,9 +8,12 @@
 #include <vector>
 
 #include "fastmks/isa.hpp"
+#include "fastmks/score.hpp"
 #include "fastmks/selection.hpp"
 
 namespace fastmks {
+
+class VectorStore;
 
 /// How far a canonical value may lie from the exact one:
 ///     |K^(x, y) - K(x, y)| <= relative * sqrt(K(x, x) * K(y, y)) + absolute
@@ -108,6 +112,21 @@ public:
     /// object j; a bound that is not a number bounds nothing. Only where has_bounds().
     virtual void bounds(const QueryBatch& queries, Selection objects, double* out,
                         std::size_t stride) const;
+
+    /// The score that orders the values of this space; see score.hpp.
+    [[nodiscard]] virtual ScoreKind score_kind() const noexcept { return ScoreKind::none; }
+    /// The vectors whose scores these are; null where there is no score.
+    [[nodiscard]] virtual const VectorStore* score_vectors() const noexcept { return nullptr; }
+    /// No value is less, in rounding either.
+    [[nodiscard]] virtual double least_value() const noexcept { return -HUGE_VAL; }
+    /// Whether values only grow with their scores. They may instead grow on both sides of one.
+    [[nodiscard]] virtual bool is_increasing() const noexcept { return true; }
+    /// At least the canonical value of every pair whose canonical score is at most `score`; only
+    /// where values are increasing.
+    [[nodiscard]] virtual double value_above(double score) const;
+    /// Exact scores that only values less than `value` have. `largest` is at least the magnitude of
+    /// every score in question.
+    [[nodiscard]] virtual ScoreRange scores_below(double value, double largest) const;
 
     /// Whether several threads may evaluate at once; one may always, whichever it is.
     [[nodiscard]] virtual bool is_parallel() const noexcept { return true; }

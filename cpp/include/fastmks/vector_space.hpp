@@ -51,6 +51,12 @@ public:
     void refill(std::unique_ptr<QueryBatch>& batch, std::size_t position) const override;
     void evaluate(const QueryBatch& queries, Selection objects, double* out,
                   std::size_t stride) const override;
+    ScoreKind score_kind() const noexcept override;
+    const VectorStore* score_vectors() const noexcept override { return store_.get(); }
+    bool is_increasing() const noexcept override;
+    double least_value() const noexcept override;
+    double value_above(double score) const override;
+    ScoreRange scores_below(double value, double largest) const override;
     Isa isa() const noexcept override { return isa_; }
 
 private:
@@ -62,6 +68,7 @@ private:
     };
 
     [[nodiscard]] bool is_distance_form() const noexcept;
+    [[nodiscard]] ScoreRange powers_below(double value, double largest) const;
     void map(double* values, std::size_t n) const;
     void normalize(const VectorSpace& queries, std::size_t first_query, std::size_t n_queries,
                    Selection objects, double* out, std::size_t stride) const;

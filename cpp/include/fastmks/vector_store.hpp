@@ -69,6 +69,10 @@ public:
     [[nodiscard]] virtual double sum(std::size_t row) const = 0;
     /// The non-zero entries of a row, for what need not be fast.
     [[nodiscard]] virtual VectorEntries entries(std::size_t row) const = 0;
+    /// Rows [begin, end) as dense numbers, `stride` from one to the next; what lies between a row's
+    /// end and the next is left alone.
+    virtual void copy_rows(std::size_t begin, std::size_t end, double* out,
+                           std::size_t stride) const = 0;
 };
 
 /// Row-major n x d array that someone else keeps alive; rows may have room behind them.
@@ -96,6 +100,8 @@ public:
     double squared_norm(std::size_t row) const override;
     double sum(std::size_t row) const override;
     VectorEntries entries(std::size_t row) const override;
+    void copy_rows(std::size_t begin, std::size_t end, double* out,
+                   std::size_t stride) const override;
 
 private:
     [[nodiscard]] const T* row(std::size_t i) const noexcept { return data_ + i * row_stride_; }
@@ -135,6 +141,8 @@ public:
     double squared_norm(std::size_t row) const override;
     double sum(std::size_t row) const override;
     VectorEntries entries(std::size_t row) const override;
+    void copy_rows(std::size_t begin, std::size_t end, double* out,
+                   std::size_t stride) const override;
 
 private:
     [[nodiscard]] SparseRow<T> row(std::size_t i) const noexcept;

@@ -1,0 +1,116 @@
+#include "fastmks/sketch.hpp"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <tuple>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "gil.hpp"
+#include "problem.hpp"
+#include "watch.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace fastmks::bindings {
+namespace {
+
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Counts = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>;
+
+Counts to_counts(const SketchCounts& counts) {
+    return {counts.evaluations, counts.projections, counts.bounds, counts.operations};
+}
+
+std::shared_ptr<Projection> axis_projection(const Space& objects, const Matrix& axes,
+                                            const std::optional<Thresholds>& origin) {
+    std::vector<double> from;
+    if (origin) from.assign(origin->data(), origin->data() + origin->size());
+    return std::make_shared<AxisProjection>(objects.score_kind(), axes.data(), axes.shape(0),
+                                            axes.shape(1), std::move(from), objects.isa());
+}
+
+std::shared_ptr<Sketch> sketch(const Space& objects, const std::shared_ptr<Projection>& projection,
+                               const Matrix& mixing, std::size_t threads,
+                               const nb::object& progress) {
+    if (mixing.shape(0) != projection->dimension() || mixing.shape(1) != projection->dimension()) {
+        throw std::invalid_argument("the mixing matrix must have a row for each coordinate");
+    }
+    const Watch watch = python_watch(progress);
+    const WithoutGil without_gil;
+    return std::make_shared<Sketch>(objects, projection, mixing.data(), threads, watch);
+}
+
+void check_sketch(const Sketch& sketch, const Space& objects) {
+    if (sketch.size() != objects.size()) {
+        throw std::invalid_argument("the sketch is of other objects");
+    }
+}
+
+std::tuple<Result<double>, Result<std::int64_t>, Counts> top_k(
+    const Space& objects, const Space& queries, const Sketch& sketch,
+    const std::optional<Positions>& among, const std::optional<Positions>& names, bool skip_self,
+    std::size_t k, std::size_t threads, const nb::object& progress) {
+    const ScanProblem problem = scan_problem(objects, queries, among, skip_self, names);
+    check_sketch(sketch, objects);
+    check_k(problem, k);
+    const std::size_t n = queries.size();
+    auto values = std::make_unique<double[]>(n * k);
+    auto positions = std::make_unique<std::int64_t[]>(n * k);
+    const Watch watch = python_watch(progress);
+    SketchCounts counts;
+    {
+        const WithoutGil without_gil;
+        counts = sketch_top_k(problem, sketch, k, threads, watch, values.get(), positions.get());
+    }
+    return {to_array(std::move(values), {n, k}), to_array(std::move(positions), {n, k}),
+            to_counts(counts)};
+}
+
+std::tuple<HitArrays, Counts> above(const Space& objects, const Space& queries,
+                                    const Sketch& sketch, const std::optional<Positions>& among,
+                                    const std::optional<Positions>& names,
+                                    const Thresholds& thresholds, std::size_t threads,
+                                    const nb::object& progress) {
+    const ScanProblem problem = scan_problem(objects, queries, among, false, names);
+    check_sketch(sketch, objects);
+    if (thresholds.size() != queries.size()) throw std::invalid_argument("one threshold per query");
+    Flattened flattened;
+    SketchCounts counts;
+    const Watch watch = python_watch(progress);
+    {
+        const WithoutGil without_gil;
+        std::vector<std::vector<Hit>> answers;
+        counts = sketch_above(problem, sketch, thresholds.data(), threads, watch, answers);
+        flattened = flatten(answers);
+    }
+    return {to_arrays(std::move(flattened)), to_counts(counts)};
+}
+
+}  // namespace
+
+void register_sketch(nb::module_& m) {
+    nb::class_<Projection>(m, "Projection", "Puts objects into a few coordinates.")
+        .def_prop_ro("dimension", &Projection::dimension);
+    nb::class_<Sketch>(m, "Sketch", "Objects in 8-bit codes that bound their scores.")
+        .def("__len__", &Sketch::size)
+        .def_prop_ro("dimension", &Sketch::dimension)
+        .def_prop_ro("n_leaves", &Sketch::n_leaves)
+        .def_prop_ro("n_bytes", &Sketch::n_bytes);
+    m.def("axis_projection", &axis_projection, "objects"_a, "axes"_a, "origin"_a.none());
+    m.def("sketch", &sketch, "objects"_a, "projection"_a, "mixing"_a, "threads"_a,
+          "progress"_a.none());
+    m.def("sketch_top_k", &top_k, "objects"_a, "queries"_a, "sketch"_a, "among"_a.none(),
+          "names"_a.none(), "skip_self"_a, "k"_a, "threads"_a, "progress"_a.none());
+    m.def("sketch_above", &above, "objects"_a, "queries"_a, "sketch"_a, "among"_a.none(),
+          "names"_a.none(), "thresholds"_a, "threads"_a, "progress"_a.none());
+}
+
+}  // namespace fastmks::bindings

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace fastmks {
+
+enum class Isa;  // isa.hpp; not included, since it brings in the standard library
+
+/// Codes of objects lie in groups of this many, four coordinates at a time: byte b of word w of
+/// object l of a group is codes[(w * 16 + l) * 4 + b], so that one register holds a word of each.
+inline constexpr std::size_t group_size = 16;
+inline constexpr std::size_t bytes_per_word = 4;
+/// Codes of objects are stored as u + code_bias, for u from -127 to 127.
+inline constexpr int code_bias = 128;
+inline constexpr int largest_code = 127;
+
+/// The objects of a leaf.
+struct CodeBlock {
+    const std::uint8_t* codes;
+    std::size_t n_words;   ///< of each object
+    std::size_t n_groups;  ///< at most 64 / 16 * 4
+    const float* tails;
+    const float* extras;  ///< null where all are 0
+};
+
+/// A query as a leaf sees it. The score of an object with codes u and tail t is bounded by
+///     scale * <v, u> + extra +- tail * t,
+/// and the object is kept unless the upper one is below `high` and the lower one above `low`.
+struct CodeQuery {
+    const std::int32_t* words;  ///< four signed bytes v each
+    std::int32_t bias;          ///< code_bias times the sum of v
+    float scale;
+    float tail;
+    float high;
+    float low;
+};
+
+/// The most queries of one call, and the most objects of a leaf.
+inline constexpr std::size_t queries_at_once = 4;
+inline constexpr std::size_t leaf_size = 256;
+
+/// What one query keeps of a leaf: bit j % 64 of kept[j / 64], and the bounds.
+struct CodeBounds {
+    std::uint64_t kept[leaf_size / 64];
+    float upper[leaf_size];
+    float lower[leaf_size];  ///< only where the query's `low` is greater than minus infinity
+};
+
+/// Leaves lie in groups of 16 as well: coordinate c of leaf l of a group is at [c * 16 + l].
+struct LeafGroup {
+    const float* centres;
+    const float* halves;  ///< of the extent of the leaf's box along each axis
+    std::size_t dimension;
+};
+
+/// The loops of certified low-precision search, built once per instruction set. Every one of them
+/// computes the same bits.
+struct CodeLoops {
+    /// Bounds the scores of up to queries_at_once queries with the objects of a leaf.
+    void (*scan)(const CodeBlock& block, const CodeQuery* queries, std::size_t n_queries,
+                 CodeBounds* out);
+    /// products[l] = <q, centre of leaf l>, reaches[l] = <|q|, half extents of leaf l>.
+    void (*leaf_products)(LeafGroup group, const float* query, float* products, float* reaches);
+    /// squares[l] = |q - centre of leaf l|^2, gaps[l] = the squared distance from q to its box.
+    void (*leaf_distances)(LeafGroup group, const float* query, float* squares, float* gaps);
+    /// Puts n_words * 4 numbers into signed bytes v * scale that are nearest to them, and returns
+    /// the scale; `sum` is that of all v, `error` the squared length of what is left.
+    float (*quantize)(const float* numbers, std::size_t n_words, std::int32_t* words,
+                      std::int32_t* sum, float* error);
+};
+
+/// The loops for one of available_isas(). Those for avx512 need VNNI as well: a CPU without it gets
+/// those for avx2.
+[[nodiscard]] const CodeLoops& code_loops(Isa isa);
+
+}  // namespace fastmks

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "fastmks/space.hpp"
+#include "fastmks/vector_store.hpp"
+
+namespace fastmks {
+
+/// Some objects x in an orthonormal basis of a subspace. True lengths are these times
+/// 2^exponents[i]: object i has the coordinates rows[i * dimension ...] up to an error vector of
+/// length errors[i], a distance from the subspace of least_tails[i] to tails[i], and a length of at
+/// most norms[i]. So, with z for exact coordinates,
+///     <x, y> <= <z_x, z_y> + tail_x * tail_y.
+struct Coordinates {
+    std::size_t dimension = 0;
+    std::vector<double> rows;
+    std::vector<double> errors;
+    std::vector<double> tails;
+    std::vector<double> least_tails;
+    std::vector<double> norms;
+    std::vector<int> exponents;
+
+    [[nodiscard]] std::size_t size() const noexcept { return norms.size(); }
+    void resize(std::size_t n, std::size_t n_dimensions);
+};
+
+/// Puts the objects of a space, and queries like them, into a few coordinates that bound their
+/// scores.
+class Projection {
+public:
+    virtual ~Projection() = default;
+    [[nodiscard]] virtual std::size_t dimension() const noexcept = 0;
+    /// Whether the scores bounded are -|x - y|^2 / 2 rather than <x, y>.
+    [[nodiscard]] virtual bool is_distance() const noexcept = 0;
+    /// Kernel evaluations that the coordinates of an object cost.
+    [[nodiscard]] virtual std::size_t evaluations() const noexcept { return 0; }
+    /// Multiply-adds that they cost besides.
+    [[nodiscard]] virtual std::size_t operations() const noexcept = 0;
+    /// The coordinates of objects [begin, end) of a space.
+    virtual void project(const Space& objects, std::size_t begin, std::size_t end,
+                         Coordinates& out) const = 0;
+    /// As Space::scores_below, for values between the objects and the queries of two spaces.
+    [[nodiscard]] virtual ScoreRange scores_below(const Space& objects, const Space& queries,
+                                                  double value, double largest) const = 0;
+};
+
+/// Vectors on given axes, for spaces whose values follow a score of vectors.
+class AxisProjection final : public Projection {
+public:
+    /// `axes` holds n_axes rows of n_columns numbers that are orthonormal to about 1e-12; throws
+    /// std::invalid_argument where they are not. Distances are measured from `origin`, which may be
+    /// empty for other scores.
+    AxisProjection(ScoreKind kind, const double* axes, std::size_t n_axes, std::size_t n_columns,
+                   std::vector<double> origin, Isa isa);
+
+    std::size_t dimension() const noexcept override { return n_axes_; }
+    bool is_distance() const noexcept override { return kind_ == ScoreKind::distance; }
+    std::size_t operations() const noexcept override { return n_axes_ * n_columns_; }
+    void project(const Space& objects, std::size_t begin, std::size_t end,
+                 Coordinates& out) const override;
+    ScoreRange scores_below(const Space& objects, const Space& queries, double value,
+                            double largest) const override;
+
+private:
+    void measure(double* row, std::size_t i, Coordinates& out) const;
+
+    ScoreKind kind_;
+    std::size_t n_axes_;
+    std::size_t n_columns_;
+    std::vector<double> axes_;  // rows of padded(n_columns) numbers
+    std::vector<const double*> axis_rows_;
+    std::vector<double> origin_;
+    double defect_;  // what the axes lack of being orthonormal
+    const VectorLoops& loops_;
+};
+
+/// How far the Gram matrix of some rows is from the identity, in the norm of operators: at least.
+[[nodiscard]] double orthonormality_defect(const double* rows, std::size_t n_rows,
+                                           std::size_t n_columns, std::size_t stride);
+
+}  // namespace fastmks

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "fastmks/code_loops.hpp"
+#include "fastmks/filter.hpp"
+#include "fastmks/parallel.hpp"
+#include "fastmks/projection.hpp"
+
+namespace fastmks {
+
+/// What is known of all objects of one leaf. Lengths are in units of the sketch and err above.
+struct Leaf {
+    double centre_norm;
+    double radius;      ///< of the objects' coordinates around the centre
+    double scale;       ///< of the codes
+    double code_norm;   ///< of the longest coded difference
+    double code_error;  ///< of the greatest difference between an object and its code
+    double least_tail;  ///< errs below
+    double greatest_tail;
+    double norm;
+};
+
+/// Objects in 8-bit codes that bound their scores: coordinates on a few axes, rounded to whole
+/// multiples of a scale around the centre of a leaf of up to 256 objects that lie close to each
+/// other. Immutable once built. docs/filter.md derives the bounds.
+class Sketch {
+public:
+    /// Throws std::invalid_argument for coordinates that are not finite. `mixing` is an orthonormal
+    /// matrix, dimension x dimension, applied to differences before they are rounded: it spreads
+    /// long ones over all coordinates.
+    Sketch(const Space& objects, std::shared_ptr<const Projection> projection, const double* mixing,
+           std::size_t threads, const Watch& watch);
+
+    [[nodiscard]] std::size_t size() const noexcept { return n_objects_; }
+    [[nodiscard]] std::size_t n_leaves() const noexcept { return leaves_.size(); }
+    [[nodiscard]] std::size_t n_bytes() const noexcept;
+    [[nodiscard]] const Projection& projection() const noexcept { return *projection_; }
+    [[nodiscard]] std::size_t dimension() const noexcept { return dimension_; }
+    [[nodiscard]] std::size_t n_words() const noexcept { return n_words_; }
+    /// Lengths of the sketch are true ones times 2^-exponent.
+    [[nodiscard]] int exponent() const noexcept { return exponent_; }
+    /// The greatest length of an object.
+    [[nodiscard]] double norm() const noexcept { return norm_; }
+
+    [[nodiscard]] const Leaf& leaf(std::size_t i) const noexcept { return leaves_[i]; }
+    [[nodiscard]] CodeBlock block(std::size_t leaf) const noexcept;
+    [[nodiscard]] std::size_t leaf_objects(std::size_t leaf) const noexcept;
+    /// Positions of the objects of a leaf in the space.
+    [[nodiscard]] const std::uint32_t* positions(std::size_t leaf) const noexcept {
+        return positions_.data() + leaf * leaf_size;
+    }
+    [[nodiscard]] std::size_t n_leaf_groups() const noexcept {
+        return (n_leaves() + group_size - 1) / group_size;
+    }
+    [[nodiscard]] LeafGroup leaf_group(std::size_t group) const noexcept;
+    /// The mixed coordinates of a leaf's centre; only for distances.
+    [[nodiscard]] const float* mixed_centre(std::size_t leaf) const noexcept {
+        return mixed_centres_.data() + leaf * n_words_ * bytes_per_word;
+    }
+    /// Mixes `dimension` coordinates; zeros up to whole words.
+    void mix(const double* coordinates, double* out) const noexcept;
+
+    /// The coordinates of all objects while a sketch is built, in its units.
+    struct Rows {
+        Rows(std::size_t n, std::size_t n_dimensions)
+            : dimension(n_dimensions),
+              numbers(n * n_dimensions),
+              tails(n),
+              least_tails(n),
+              errors(n),
+              norms(n) {}
+        [[nodiscard]] float* row(std::size_t i) noexcept { return numbers.data() + i * dimension; }
+        [[nodiscard]] const float* row(std::size_t i) const noexcept {
+            return numbers.data() + i * dimension;
+        }
+        std::size_t dimension;
+        std::vector<float> numbers;
+        std::vector<float> tails;
+        std::vector<float> least_tails;
+        std::vector<double> errors;
+        std::vector<double> norms;
+    };
+
+private:
+    void order(const Rows& rows, std::size_t threads, const Watch& watch);
+    void code_leaf(std::size_t leaf, const Rows& rows);
+
+    std::shared_ptr<const Projection> projection_;
+    std::size_t n_objects_;
+    std::size_t dimension_;
+    std::size_t n_words_;
+    int exponent_ = 0;
+    double norm_ = 0.0;
+    std::vector<double> mixing_;
+    std::vector<Leaf> leaves_;
+    std::vector<std::uint32_t> positions_;
+    std::vector<std::uint8_t> codes_;
+    std::vector<float> tails_;
+    std::vector<float> extras_;
+    std::vector<float> centres_;
+    std::vector<float> halves_;
+    std::vector<float> mixed_centres_;
+};
+
+/// What a search through a sketch cost.
+struct SketchCounts {
+    std::size_t evaluations = 0;
+    std::size_t projections = 0;  ///< evaluations that the coordinates of the queries took
+    std::size_t bounds = 0;       ///< objects and leaves
+    std::size_t operations = 0;  ///< multiply-adds of bounds and coordinates, of whatever precision
+};
+
+/// As filter_top_k, for the space of the sketch, with bounds on scores.
+SketchCounts sketch_top_k(const ScanProblem& problem, const Sketch& sketch, std::size_t k,
+                          std::size_t threads, const Watch& watch, double* values,
+                          std::int64_t* positions);
+
+/// As filter_above.
+SketchCounts sketch_above(const ScanProblem& problem, const Sketch& sketch,
+                          const double* thresholds, std::size_t threads, const Watch& watch,
+                          std::vector<std::vector<Hit>>& answers);
+
+}  // namespace fastmks

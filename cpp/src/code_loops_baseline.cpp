@@ -1,0 +1,2 @@
+#define FASTMKS_ISA baseline
+#include "code_loops.inl"

@@ -1,0 +1,129 @@
+#include "fastmks/projection.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "fastmks/score_search.hpp"
+
+namespace fastmks {
+namespace {
+
+constexpr double unit = 0x1p-53;
+constexpr double largest_defect = 1e-10;
+
+}  // namespace
+
+void Coordinates::resize(std::size_t n, std::size_t n_dimensions) {
+    dimension = n_dimensions;
+    rows.resize(n * n_dimensions);
+    errors.resize(n);
+    tails.resize(n);
+    least_tails.resize(n);
+    norms.resize(n);
+    exponents.resize(n);
+}
+
+double orthonormality_defect(const double* rows, std::size_t n_rows, std::size_t n_columns,
+                             std::size_t stride) {
+    double greatest = 0.0;
+    for (std::size_t i = 0; i < n_rows; ++i) {
+        double sum = 0.0;  // of a row of the difference: no eigenvalue exceeds the greatest of them
+        for (std::size_t j = 0; j < n_rows; ++j) {
+            double product = 0.0;
+            for (std::size_t c = 0; c < n_columns; ++c) {
+                product += rows[i * stride + c] * rows[j * stride + c];
+            }
+            sum += std::abs(product - (i == j ? 1.0 : 0.0));
+        }
+        if (!(sum <= greatest)) greatest = sum;
+    }
+    return greatest + 4 * static_cast<double>(n_columns * n_rows) * unit;
+}
+
+AxisProjection::AxisProjection(ScoreKind kind, const double* axes, std::size_t n_axes,
+                               std::size_t n_columns, std::vector<double> origin, Isa isa)
+    : kind_(kind),
+      n_axes_(n_axes),
+      n_columns_(n_columns),
+      axes_(n_axes * padded(n_columns)),
+      origin_(std::move(origin)),
+      defect_(orthonormality_defect(axes, n_axes, n_columns, n_columns)),
+      loops_(vector_loops(isa)) {
+    if (kind == ScoreKind::none) throw std::invalid_argument("a projection needs a score");
+    if (kind == ScoreKind::distance && origin_.size() != n_columns) {
+        throw std::invalid_argument("the origin must have a number for each column");
+    }
+    for (std::size_t i = 0; i < n_axes; ++i) {
+        std::copy_n(axes + i * n_columns, n_columns, axes_.data() + i * padded(n_columns));
+        axis_rows_.push_back(axes_.data() + i * padded(n_columns));
+    }
+    if (!(defect_ <= largest_defect)) {
+        throw std::invalid_argument("axes must be orthonormal");
+    }
+}
+
+// Scales one row so that its greatest entry is near 1, and notes what it then is like.
+void AxisProjection::measure(double* row, std::size_t i, Coordinates& out) const {
+    double largest = 0.0;
+    for (std::size_t c = 0; c < n_columns_; ++c) {
+        if (kind_ == ScoreKind::distance) row[c] -= origin_[c];
+        largest = std::max(largest, std::abs(row[c]));
+    }
+    int exponent = largest > 0.0 && std::isfinite(largest) ? std::ilogb(largest) : 0;
+    double square = 0.0;
+    for (std::size_t c = 0; c < n_columns_; ++c) {
+        row[c] = std::ldexp(row[c], -exponent);
+        square += row[c] * row[c];
+    }
+    double norm = std::sqrt(square);
+    if (kind_ == ScoreKind::cosine) {
+        exponent = 0;
+        for (std::size_t c = 0; norm > 0.0 && c < n_columns_; ++c) row[c] /= norm;
+        norm = norm > 0.0 ? 1.0 : 0.0;
+    }
+    out.exponents[i] = exponent;
+    // All roundings here and in the coordinates, and what the axes lack of being orthonormal.
+    const double share = 2 * defect_ + 8 * static_cast<double>(n_columns_) * unit;
+    out.norms[i] = norm * (1 + share);
+    out.errors[i] = norm * share;
+}
+
+void AxisProjection::project(const Space& objects, std::size_t begin, std::size_t end,
+                             Coordinates& out) const {
+    const VectorStore* store = objects.score_vectors();
+    if (!store || store->n_columns() != n_columns_) {
+        throw std::invalid_argument("the objects must be vectors of the axes' length");
+    }
+    constexpr std::size_t rows_at_once = 64;
+    const std::size_t stride = padded(n_columns_);
+    std::vector<double> rows(rows_at_once * stride);
+    out.resize(end - begin, n_axes_);
+    for (std::size_t first = begin; first < end; first += rows_at_once) {
+        const std::size_t n = std::min(rows_at_once, end - first);
+        store->copy_rows(first, first + n, rows.data(), stride);
+        const std::size_t at = first - begin;
+        for (std::size_t i = 0; i < n; ++i) measure(rows.data() + i * stride, at + i, out);
+        loops_.products_f64({rows.data(), n, n_columns_},
+                            {axis_rows_.data(), n_axes_, n_columns_, axes_.data() + axes_.size()},
+                            out.rows.data() + at * n_axes_, n_axes_);
+        for (std::size_t i = at; i < at + n; ++i) {
+            const double* z = out.rows.data() + i * n_axes_;
+            double square = 0.0;
+            for (std::size_t c = 0; c < n_axes_; ++c) square += z[c] * z[c];
+            const double norm = out.norms[i];
+            // A difference of squares, each off by a share of the whole.
+            const double rest = norm * norm - square;
+            const double off = 4 * norm * (out.errors[i] + 8 * unit * norm);
+            out.tails[i] = std::sqrt(std::max(0.0, rest) + off);
+            out.least_tails[i] = std::sqrt(std::max(0.0, rest - off));
+        }
+    }
+}
+
+ScoreRange AxisProjection::scores_below(const Space& objects, const Space&, double value,
+                                        double largest) const {
+    return objects.scores_below(value, largest);
+}
+
+}  // namespace fastmks

@@ -1,0 +1,318 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "fastmks/sketch.hpp"
+
+namespace fastmks {
+namespace {
+
+constexpr std::size_t objects_at_once = 1024;
+constexpr std::size_t most_split_axes = 16;  // leaves are split along the first axes only
+constexpr std::size_t most_sampled = 2048;   // objects looked at to choose one
+constexpr double largest_defect = 1e-10;
+constexpr double up = 1 + 0x1p-20;  // more than any rounding of these lengths
+constexpr std::uint32_t no_object = std::numeric_limits<std::uint32_t>::max();
+
+float round_down(double x) {
+    const auto rounded = static_cast<float>(x);
+    return rounded > x ? std::nextafter(rounded, -HUGE_VALF) : rounded;
+}
+
+float round_up(double x) {
+    const auto rounded = static_cast<float>(x);
+    return rounded < x ? std::nextafter(rounded, HUGE_VALF) : rounded;
+}
+
+struct Keyed {
+    float key;
+    std::uint32_t position;
+};
+
+// Splits objects so that those of one leaf lie close to each other: in half, along the axis of the
+// greatest variance, until they fit.
+class Splitter {
+public:
+    Splitter(const Sketch::Rows& rows, std::uint32_t* positions)
+        : rows_(rows), positions_(positions) {}
+
+    // Splits [begin, end) until no part is larger than `largest`; parts are told to `done`.
+    template <class Done>
+    void split(std::size_t begin, std::size_t end, std::size_t largest, Done done) {
+        const std::size_t n = end - begin;
+        if (n <= largest) return done(begin, end);
+        const std::size_t n_leaves = (n + leaf_size - 1) / leaf_size;
+        const std::size_t middle = begin + n_leaves / 2 * leaf_size;
+        halve(begin, middle, end);
+        split(begin, middle, largest, done);
+        split(middle, end, largest, done);
+    }
+
+private:
+    void halve(std::size_t begin, std::size_t middle, std::size_t end) {
+        const std::size_t axis = widest_axis(begin, end);
+        keyed_.resize(end - begin);
+        for (std::size_t i = begin; i < end; ++i) {
+            const std::uint32_t position = positions_[i];
+            keyed_[i - begin] = {rows_.row(position)[axis], position};
+        }
+        std::nth_element(keyed_.begin(),
+                         keyed_.begin() + static_cast<std::ptrdiff_t>(middle - begin), keyed_.end(),
+                         [](const Keyed& a, const Keyed& b) {
+                             return a.key < b.key || (a.key == b.key && a.position < b.position);
+                         });
+        for (std::size_t i = begin; i < end; ++i) positions_[i] = keyed_[i - begin].position;
+    }
+
+    [[nodiscard]] std::size_t widest_axis(std::size_t begin, std::size_t end) const {
+        const std::size_t n_axes = std::min(rows_.dimension, most_split_axes);
+        const std::size_t step = (end - begin + most_sampled - 1) / most_sampled;
+        double sums[most_split_axes] = {};
+        double squares[most_split_axes] = {};
+        double n = 0.0;
+        for (std::size_t i = begin; i < end; i += step, n += 1.0) {
+            const float* row = rows_.row(positions_[i]);
+            for (std::size_t c = 0; c < n_axes; ++c) {
+                const double x = row[c];
+                sums[c] += x;
+                squares[c] += x * x;
+            }
+        }
+        std::size_t widest = 0;
+        double greatest = -1.0;
+        for (std::size_t c = 0; c < n_axes; ++c) {
+            const double variance = squares[c] - sums[c] * sums[c] / n;
+            if (variance > greatest) {
+                greatest = variance;
+                widest = c;
+            }
+        }
+        return widest;
+    }
+
+    const Sketch::Rows& rows_;
+    std::uint32_t* positions_;
+    std::vector<Keyed> keyed_;
+};
+
+}  // namespace
+
+Sketch::Sketch(const Space& objects, std::shared_ptr<const Projection> projection,
+               const double* mixing, std::size_t threads, const Watch& watch)
+    : projection_(std::move(projection)),
+      n_objects_(objects.size()),
+      dimension_(projection_->dimension()),
+      n_words_((dimension_ + bytes_per_word - 1) / bytes_per_word),
+      mixing_(mixing, mixing + dimension_ * dimension_) {
+    if (n_objects_ >= no_object) throw std::invalid_argument("too many objects for a sketch");
+    if (!(orthonormality_defect(mixing, dimension_, dimension_, dimension_) <= largest_defect)) {
+        throw std::invalid_argument("the mixing matrix must be orthonormal");
+    }
+    // Lengths of all objects first, since they share one unit.
+    Rows rows(n_objects_, dimension_);
+    std::vector<int> exponents(n_objects_);
+    const std::size_t n_tasks = (n_objects_ + objects_at_once - 1) / objects_at_once;
+    parallel_for(n_tasks, threads, watch, [&](std::size_t task, Worker& worker) {
+        const std::size_t begin = task * objects_at_once;
+        const std::size_t end = std::min(n_objects_, begin + objects_at_once);
+        Coordinates part;
+        projection_->project(objects, begin, end, part);
+        for (std::size_t i = begin; i < end; ++i) {
+            const std::size_t at = i - begin;
+            if (!std::isfinite(part.norms[at]) || !std::isfinite(part.errors[at])) {
+                throw std::invalid_argument("coordinates are not finite");
+            }
+            exponents[i] = part.exponents[at];
+            rows.norms[i] = part.norms[at];
+            rows.tails[i] = round_up(part.tails[at]);
+            rows.least_tails[i] = round_down(part.least_tails[at]);
+            rows.errors[i] = part.errors[at];
+            for (std::size_t c = 0; c < dimension_; ++c) {
+                rows.row(i)[c] = static_cast<float>(part.rows[at * dimension_ + c]);
+            }
+        }
+        worker.advance(end - begin);
+    });
+    bool is_first = true;
+    for (std::size_t i = 0; i < n_objects_; ++i) {
+        if (rows.norms[i] > 0.0 && (is_first || exponents[i] > exponent_)) {
+            exponent_ = exponents[i];
+            is_first = false;
+        }
+    }
+    for (std::size_t i = 0; i < n_objects_; ++i) {
+        const double unit = std::ldexp(1.0, std::max(exponents[i] - exponent_, -1000));
+        rows.norms[i] *= unit;
+        // Rounding to float32, and what underflow takes.
+        rows.errors[i] = rows.errors[i] * unit + rows.norms[i] * 0x1p-23 + 1e-36;
+        rows.tails[i] = round_up(rows.tails[i] * unit);
+        rows.least_tails[i] = round_down(rows.least_tails[i] * unit);
+        for (std::size_t c = 0; c < dimension_; ++c) {
+            rows.row(i)[c] = static_cast<float>(rows.row(i)[c] * unit);
+        }
+        norm_ = std::max(norm_, rows.norms[i] * up);
+    }
+    order(rows, threads, watch);
+
+    const std::size_t n_places = leaves_.size() * leaf_size;
+    codes_.assign(n_places * n_words_ * bytes_per_word, code_bias);
+    tails_.assign(n_places, 0.0f);
+    if (projection_->is_distance()) {
+        extras_.assign(n_places, 0.0f);
+        mixed_centres_.assign(leaves_.size() * n_words_ * bytes_per_word, 0.0f);
+    }
+    centres_.assign(n_leaf_groups() * dimension_ * group_size, 0.0f);
+    halves_.assign(centres_.size(), 0.0f);
+    parallel_for(leaves_.size(), threads, watch, [&](std::size_t leaf, Worker& worker) {
+        code_leaf(leaf, rows);
+        worker.advance(leaf_objects(leaf));
+    });
+}
+
+void Sketch::order(const Rows& rows, std::size_t threads, const Watch& watch) {
+    const std::size_t n_leaves = (n_objects_ + leaf_size - 1) / leaf_size;
+    leaves_.resize(n_leaves);
+    positions_.assign(n_leaves * leaf_size, no_object);
+    for (std::size_t i = 0; i < n_objects_; ++i) positions_[i] = static_cast<std::uint32_t>(i);
+    struct Part {
+        std::size_t begin, end;
+    };
+    std::vector<Part> parts;
+    const std::size_t largest = std::max(leaf_size, (n_objects_ + 15) / 16);
+    Splitter(rows, positions_.data())
+        .split(0, n_objects_, threads > 1 ? largest : n_objects_,
+               [&](std::size_t begin, std::size_t end) { parts.push_back({begin, end}); });
+    parallel_for(parts.size(), threads, watch, [&](std::size_t part, Worker& worker) {
+        Splitter(rows, positions_.data())
+            .split(parts[part].begin, parts[part].end, leaf_size, [](std::size_t, std::size_t) {});
+        worker.advance(0);
+    });
+}
+
+void Sketch::code_leaf(std::size_t index, const Rows& rows) {
+    const std::size_t n = leaf_objects(index);
+    const std::uint32_t* members = positions(index);
+    const std::size_t group = index / group_size, lane = index % group_size;
+    Leaf& leaf = leaves_[index];
+    leaf = {};
+    leaf.least_tail = HUGE_VAL;
+    // The middle of the box along each axis.
+    std::vector<double> centre(dimension_);
+    double centre_square = 0.0;
+    for (std::size_t c = 0; c < dimension_; ++c) {
+        float least = HUGE_VALF, greatest = -HUGE_VALF;
+        for (std::size_t j = 0; j < n; ++j) {
+            const float x = rows.row(members[j])[c];
+            least = std::min(least, x);
+            greatest = std::max(greatest, x);
+        }
+        const float middle = 0.5f * least + 0.5f * greatest;
+        const double half =
+            std::max(static_cast<double>(greatest) - middle, static_cast<double>(middle) - least);
+        const std::size_t at = (group * dimension_ + c) * group_size + lane;
+        centres_[at] = middle;
+        halves_[at] = round_up(half * up);
+        centre[c] = middle;
+        centre_square += centre[c] * centre[c];
+    }
+    leaf.centre_norm = std::sqrt(centre_square) * up;
+
+    const std::size_t n_coordinates = n_words_ * bytes_per_word;
+    std::vector<double> mixed(n * n_coordinates);
+    std::vector<double> difference(dimension_);
+    double largest = 0.0;
+    double largest_error = 0.0;
+    for (std::size_t j = 0; j < n; ++j) {
+        const float* row = rows.row(members[j]);
+        double square = 0.0;
+        for (std::size_t c = 0; c < dimension_; ++c) {
+            difference[c] = row[c] - centre[c];
+            square += difference[c] * difference[c];
+        }
+        mix(difference.data(), mixed.data() + j * n_coordinates);
+        for (std::size_t c = 0; c < dimension_; ++c) {
+            largest = std::max(largest, std::abs(mixed[j * n_coordinates + c]));
+        }
+        leaf.radius = std::max(leaf.radius, std::sqrt(square) * up + rows.errors[members[j]]);
+        leaf.norm = std::max(leaf.norm, rows.norms[members[j]] * up);
+        leaf.least_tail = std::min<double>(leaf.least_tail, rows.least_tails[members[j]]);
+        leaf.greatest_tail = std::max<double>(leaf.greatest_tail, rows.tails[members[j]]);
+        largest_error = std::max(largest_error, rows.errors[members[j]]);
+        tails_[index * leaf_size + j] = rows.tails[members[j]];
+        if (!extras_.empty()) {
+            // -|difference|^2 / 2 - tail^2 / 2, above: both may be less than they seem.
+            const double length =
+                std::max(0.0, std::sqrt(square) * (2 - up) - rows.errors[members[j]]);
+            const double tail = rows.least_tails[members[j]];
+            extras_[index * leaf_size + j] = round_up(-0.5 * (length * length + tail * tail));
+        }
+    }
+    leaf.scale = largest > 1e-30 ? largest / largest_code : 1.0;
+    std::uint8_t* codes = codes_.data() + index * leaf_size * n_coordinates;
+    for (std::size_t j = 0; j < n; ++j) {
+        double left = 0.0, length = 0.0;
+        for (std::size_t c = 0; c < dimension_; ++c) {
+            const double x = mixed[j * n_coordinates + c];
+            const double u = std::clamp(std::nearbyint(x / leaf.scale), -127.0, 127.0);
+            const double rest = x - u * leaf.scale;
+            left += rest * rest;
+            length += u * u;
+            const std::size_t word = c / bytes_per_word, byte = c % bytes_per_word;
+            codes[(j / group_size * n_words_ + word) * group_size * bytes_per_word +
+                  j % group_size * bytes_per_word + byte] =
+                static_cast<std::uint8_t>(static_cast<int>(u) + code_bias);
+        }
+        leaf.code_error = std::max(leaf.code_error, std::sqrt(left));
+        leaf.code_norm = std::max(leaf.code_norm, std::sqrt(length));
+    }
+    // Mixing is orthonormal to about 1e-10.
+    leaf.code_error = leaf.code_error * up + largest_error + 1e-9 * leaf.radius;
+    leaf.code_norm *= leaf.scale * up;
+    if (!mixed_centres_.empty()) {
+        std::vector<double> out(n_coordinates);
+        mix(centre.data(), out.data());
+        for (std::size_t c = 0; c < n_coordinates; ++c) {
+            mixed_centres_[index * n_coordinates + c] = static_cast<float>(out[c]);
+        }
+    }
+}
+
+void Sketch::mix(const double* coordinates, double* out) const noexcept {
+    for (std::size_t i = 0; i < dimension_; ++i) {
+        const double* row = mixing_.data() + i * dimension_;
+        double sums[4] = {};
+        std::size_t c = 0;
+        for (; c + 4 <= dimension_; c += 4) {
+            for (std::size_t l = 0; l < 4; ++l) sums[l] += row[c + l] * coordinates[c + l];
+        }
+        for (; c < dimension_; ++c) sums[0] += row[c] * coordinates[c];
+        out[i] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    }
+    for (std::size_t i = dimension_; i < n_words_ * bytes_per_word; ++i) out[i] = 0.0;
+}
+
+CodeBlock Sketch::block(std::size_t leaf) const noexcept {
+    return {codes_.data() + leaf * leaf_size * n_words_ * bytes_per_word, n_words_,
+            (leaf_objects(leaf) + group_size - 1) / group_size, tails_.data() + leaf * leaf_size,
+            extras_.empty() ? nullptr : extras_.data() + leaf * leaf_size};
+}
+
+std::size_t Sketch::leaf_objects(std::size_t leaf) const noexcept {
+    return std::min(leaf_size, n_objects_ - leaf * leaf_size);
+}
+
+LeafGroup Sketch::leaf_group(std::size_t group) const noexcept {
+    const std::size_t at = group * dimension_ * group_size;
+    return {centres_.data() + at, halves_.data() + at, dimension_};
+}
+
+std::size_t Sketch::n_bytes() const noexcept {
+    return codes_.size() +
+           sizeof(float) * (tails_.size() + extras_.size() + centres_.size() + halves_.size() +
+                            mixed_centres_.size()) +
+           sizeof(std::uint32_t) * positions_.size() + sizeof(Leaf) * leaves_.size() +
+           sizeof(double) * mixing_.size();
+}
+
+}  // namespace fastmks

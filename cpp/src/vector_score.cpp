@@ -1,0 +1,80 @@
+// What the scores of vectors say about the values of the vector forms. docs/reductions.md derives
+// each line.
+
+#include <algorithm>
+#include <cmath>
+
+#include "fastmks/score_search.hpp"
+#include "fastmks/vector_space.hpp"
+
+namespace fastmks {
+namespace {
+
+constexpr double unit = 0x1p-53;
+constexpr double smallest = 0x1p-1074;
+
+}  // namespace
+
+ScoreKind VectorSpace::score_kind() const noexcept {
+    if (kernel_.form == VectorForm::cosine) return ScoreKind::cosine;
+    if (!is_distance_form()) return ScoreKind::product;
+    // Bandwidths that need scaled differences are left to engines that need no scores.
+    const bool is_scaled = difference_scale_.before != 1.0 || difference_scale_.after != 1.0;
+    return is_scaled ? ScoreKind::none : ScoreKind::distance;
+}
+
+bool VectorSpace::is_increasing() const noexcept {
+    return kernel_.form != VectorForm::polynomial || kernel_.degree % 2 == 1;
+}
+
+double VectorSpace::least_value() const noexcept {
+    const bool is_positive = is_distance_form() || kernel_.form == VectorForm::exponential;
+    return is_positive ? 0.0 : -HUGE_VAL;
+}
+
+double VectorSpace::value_above(double score) const {
+    double value = is_distance_form() ? -2.0 * score : score;
+    map(&value, 1);
+    switch (kernel_.form) {
+        case VectorForm::linear:
+        case VectorForm::cosine:
+        case VectorForm::polynomial:  // made of rounded products and sums, each of which grows
+            return value;
+        default:
+            // Two approximations of one increasing function, each within 4 units of it.
+            return value + 16 * unit * std::abs(value) + 4 * smallest;
+    }
+}
+
+ScoreRange VectorSpace::scores_below(double value, double largest) const {
+    const ScoreError error = score_error(score_kind(), *store_);
+    if (kernel_.form == VectorForm::linear || kernel_.form == VectorForm::cosine) {
+        return {-HUGE_VAL, error.below(value, largest)};
+    }
+    if (!is_increasing()) return powers_below(value, largest);
+    return Space::scores_below(value, largest);
+}
+
+// An even power of v = scale * s + offset is less than `value` while |v| stays below some t.
+ScoreRange VectorSpace::powers_below(double value, double largest) const {
+    const auto power = [&](double v) {
+        loops_.power(&v, 1, kernel_.degree);
+        return v;
+    };
+    const double reach = (kernel_.scale * largest + std::abs(kernel_.offset)) * (1 + 0x1p-40);
+    const double t = greatest_below(power, value, 0.0, reach);
+    if (!(t >= 0.0)) return ScoreRange::empty();
+    if (t >= reach) return ScoreRange::all();
+    const ScoreError error = score_error(ScoreKind::product, *store_);
+    // v as computed: from a score that is off, by a product and a sum that round.
+    const double off = kernel_.scale * error.at(largest) + 8 * unit * reach + 2 * smallest;
+    const double least = t - off;
+    if (!(least > 0.0)) return ScoreRange::empty();
+    const double low = (-least - kernel_.offset) / kernel_.scale;
+    const double high = (least - kernel_.offset) / kernel_.scale;
+    // These two divisions round as well.
+    const double spare = 8 * unit * (std::abs(low) + std::abs(high)) + smallest;
+    return {low + spare, high - spare};
+}
+
+}  // namespace fastmks
