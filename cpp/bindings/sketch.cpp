@@ -38,14 +38,10 @@ std::shared_ptr<Projection> axis_projection(const Space& objects, const Matrix& 
 }
 
 std::shared_ptr<Sketch> sketch(const Space& objects, const std::shared_ptr<Projection>& projection,
-                               const Matrix& mixing, std::size_t threads,
-                               const nb::object& progress) {
-    if (mixing.shape(0) != projection->dimension() || mixing.shape(1) != projection->dimension()) {
-        throw std::invalid_argument("the mixing matrix must have a row for each coordinate");
-    }
+                               std::size_t threads, const nb::object& progress) {
     const Watch watch = python_watch(progress);
     const WithoutGil without_gil;
-    return std::make_shared<Sketch>(objects, projection, mixing.data(), threads, watch);
+    return std::make_shared<Sketch>(objects, projection, threads, watch);
 }
 
 void check_sketch(const Sketch& sketch, const Space& objects) {
@@ -105,8 +101,7 @@ void register_sketch(nb::module_& m) {
         .def_prop_ro("n_leaves", &Sketch::n_leaves)
         .def_prop_ro("n_bytes", &Sketch::n_bytes);
     m.def("axis_projection", &axis_projection, "objects"_a, "axes"_a, "origin"_a.none());
-    m.def("sketch", &sketch, "objects"_a, "projection"_a, "mixing"_a, "threads"_a,
-          "progress"_a.none());
+    m.def("sketch", &sketch, "objects"_a, "projection"_a, "threads"_a, "progress"_a.none());
     m.def("sketch_top_k", &top_k, "objects"_a, "queries"_a, "sketch"_a, "among"_a.none(),
           "names"_a.none(), "skip_self"_a, "k"_a, "threads"_a, "progress"_a.none());
     m.def("sketch_above", &above, "objects"_a, "queries"_a, "sketch"_a, "among"_a.none(),

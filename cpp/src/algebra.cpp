@@ -233,6 +233,7 @@ public:
     ScoreKind score_kind() const noexcept override { return space_->score_kind(); }
     const VectorStore* score_vectors() const noexcept override { return space_->score_vectors(); }
     bool is_increasing() const noexcept override { return space_->is_increasing(); }
+    double score_middle() const noexcept override { return space_->score_middle(); }
     double least_value() const noexcept override {
         return space_->least_value() >= 0.0 ? 0.0 : -HUGE_VAL;
     }

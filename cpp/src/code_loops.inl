@@ -13,7 +13,7 @@ namespace {
 
 constexpr float minus_infinity = -__builtin_inff();
 
-// The sums of products of one group with each query, as whole numbers.
+// The sums of products of some groups with each query, as whole numbers, less the query's bias.
 #if defined(FASTMKS_VNNI)
 
 template <std::size_t Queries, std::size_t Groups>
@@ -24,7 +24,7 @@ template <std::size_t Queries, std::size_t Groups>
     const std::uint8_t* codes = block.codes + first_group * group_bytes;
     __m512i total[Queries][Groups];
     for (std::size_t i = 0; i < Queries; ++i) {
-        for (std::size_t g = 0; g < Groups; ++g) total[i][g] = _mm512_setzero_si512();
+        for (std::size_t g = 0; g < Groups; ++g) total[i][g] = _mm512_set1_epi32(-queries[i].bias);
     }
     for (std::size_t w = 0; w < block.n_words; ++w) {
         __m512i objects[Groups];
@@ -58,7 +58,7 @@ template <std::size_t Queries, std::size_t Groups>
         const std::uint8_t* codes =
             block.codes + (first_group + half / 2) * group_bytes + half % 2 * 32;
         __m256i total[Queries];
-        for (std::size_t i = 0; i < Queries; ++i) total[i] = _mm256_setzero_si256();
+        for (std::size_t i = 0; i < Queries; ++i) total[i] = _mm256_set1_epi32(-queries[i].bias);
         for (std::size_t w = 0; w < block.n_words; ++w) {
             const __m256i both =
                 _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + w * 64));
@@ -89,7 +89,8 @@ template <std::size_t Queries, std::size_t Groups>
     for (std::size_t g = 0; g < Groups; ++g) {
         const std::uint8_t* codes = block.codes + (first_group + g) * group_bytes;
         for (std::size_t i = 0; i < Queries; ++i) {
-            std::int32_t total[group_size] = {};
+            std::int32_t total[group_size];
+            for (std::int32_t& sum : total) sum = -queries[i].bias;
             for (std::size_t w = 0; w < block.n_words; ++w) {
                 const std::int32_t word = queries[i].words[w];
                 const std::int32_t v[bytes_per_word] = {
@@ -117,12 +118,12 @@ template <std::size_t Queries, std::size_t Groups>
     if (block.extras) {
         const float* extras = block.extras + first;
         for (std::size_t j = 0; j < n; ++j) {
-            const float score = query.scale * static_cast<float>(sums[j] - query.bias) + extras[j];
+            const float score = query.scale * static_cast<float>(sums[j]) + extras[j];
             upper[j] = score + query.tail * tails[j];
         }
     } else {
         for (std::size_t j = 0; j < n; ++j) {
-            const float score = query.scale * static_cast<float>(sums[j] - query.bias);
+            const float score = query.scale * static_cast<float>(sums[j]);
             upper[j] = score + query.tail * tails[j];
         }
     }
@@ -130,7 +131,7 @@ template <std::size_t Queries, std::size_t Groups>
     if (query.low > minus_infinity) {
         float* lower = out.lower + first;
         for (std::size_t j = 0; j < n; ++j) {
-            const float score = query.scale * static_cast<float>(sums[j] - query.bias);
+            const float score = query.scale * static_cast<float>(sums[j]);
             lower[j] = score - query.tail * tails[j];
         }
         for (std::size_t j = 0; j < n; ++j) {
@@ -160,6 +161,59 @@ template <std::size_t Queries, std::size_t Groups>
     return kept;
 }
 
+#if defined(FASTMKS_VNNI)
+
+// 64 objects for each query, from codes to bits without leaving the registers; bounds are written
+// only where one is kept.
+template <std::size_t Queries>
+[[gnu::always_inline]] inline void scan_tile(const CodeBlock& block, std::size_t first_group,
+                                             const CodeQuery* queries, CodeBounds* out) {
+    constexpr std::size_t n_groups = 4;
+    const std::size_t group_bytes = block.n_words * group_size * bytes_per_word;
+    const std::uint8_t* codes = block.codes + first_group * group_bytes;
+    __m512i total[Queries][n_groups];
+    for (std::size_t i = 0; i < Queries; ++i) {
+        for (std::size_t g = 0; g < n_groups; ++g) {
+            total[i][g] = _mm512_set1_epi32(-queries[i].bias);
+        }
+    }
+    for (std::size_t w = 0; w < block.n_words; ++w) {
+        __m512i objects[n_groups];
+        for (std::size_t g = 0; g < n_groups; ++g) {
+            objects[g] = _mm512_loadu_si512(codes + g * group_bytes + w * 64);
+        }
+        for (std::size_t i = 0; i < Queries; ++i) {
+            const __m512i query = _mm512_set1_epi32(queries[i].words[w]);
+            for (std::size_t g = 0; g < n_groups; ++g) {
+                total[i][g] = _mm512_dpbusd_epi32(total[i][g], objects[g], query);
+            }
+        }
+    }
+    const std::size_t first = first_group * group_size;
+    for (std::size_t i = 0; i < Queries; ++i) {
+        const __m512 scale = _mm512_set1_ps(queries[i].scale);
+        const __m512 tail = _mm512_set1_ps(queries[i].tail);
+        const __m512 high = _mm512_set1_ps(queries[i].high);
+        __m512 upper[n_groups];
+        std::uint64_t kept = 0;
+        for (std::size_t g = 0; g < n_groups; ++g) {
+            const std::size_t at = first + g * group_size;
+            __m512 score = _mm512_mul_ps(scale, _mm512_cvtepi32_ps(total[i][g]));
+            if (block.extras) score = _mm512_add_ps(score, _mm512_loadu_ps(block.extras + at));
+            upper[g] = _mm512_add_ps(score, _mm512_mul_ps(tail, _mm512_loadu_ps(block.tails + at)));
+            const __mmask16 is_kept = _mm512_cmp_ps_mask(upper[g], high, _CMP_NLT_UQ);
+            kept |= static_cast<std::uint64_t>(is_kept) << (g * group_size);
+        }
+        out[i].kept[first_group / n_groups] = kept;
+        if (kept == 0) continue;
+        for (std::size_t g = 0; g < n_groups; ++g) {
+            _mm512_storeu_ps(out[i].upper + first + g * group_size, upper[g]);
+        }
+    }
+}
+
+#endif
+
 template <std::size_t Queries>
 void scan_queries(const CodeBlock& block, const CodeQuery* queries, CodeBounds* out) {
     constexpr std::size_t groups_at_once = 4;  // 64 objects: the bits of one word
@@ -167,6 +221,15 @@ void scan_queries(const CodeBlock& block, const CodeQuery* queries, CodeBounds* 
         for (std::uint64_t& word : out[i].kept) word = 0;
     }
     std::size_t group = 0;
+#if defined(FASTMKS_VNNI)
+    bool is_one_sided = true;
+    for (std::size_t i = 0; i < Queries; ++i) is_one_sided &= !(queries[i].low > minus_infinity);
+    if (is_one_sided) {
+        for (; group + groups_at_once <= block.n_groups; group += groups_at_once) {
+            scan_tile<Queries>(block, group, queries, out);
+        }
+    }
+#endif
     for (; group + groups_at_once <= block.n_groups; group += groups_at_once) {
         std::int32_t sums[Queries][groups_at_once * group_size];
         add_up<Queries, groups_at_once>(block, group, queries, sums);
@@ -201,40 +264,138 @@ void scan(const CodeBlock& block, const CodeQuery* queries, std::size_t n_querie
     }
 }
 
-void leaf_products(LeafGroup group, const float* query, float* products, float* reaches) {
-    float product[group_size] = {};
-    float reach[group_size] = {};
+// A promise that is not a number promises everything.
+[[gnu::always_inline]] inline float promised(float promise) {
+    return promise == promise ? promise : __builtin_inff();
+}
+
+template <std::size_t Queries>
+void bound_products_of(const LeafGroup& group, const LeafQuery* queries, float* scores,
+                       float* promises, std::size_t stride) {
+    float product[Queries][group_size] = {};
+    float reach[Queries][group_size] = {};
     for (std::size_t c = 0; c < group.dimension; ++c) {
-        const float q = query[c];
-        const float length = __builtin_fabsf(q);
-        for (std::size_t l = 0; l < group_size; ++l) {
-            product[l] += q * group.centres[c * group_size + l];
-            reach[l] += length * group.halves[c * group_size + l];
+        const float* centres = group.centres + c * group_size;
+        const float* halves = group.halves + c * group_size;
+        for (std::size_t i = 0; i < Queries; ++i) {
+            const float q = queries[i].row[c];
+            const float length = __builtin_fabsf(q);
+            for (std::size_t l = 0; l < group_size; ++l) product[i][l] += q * centres[l];
+            for (std::size_t l = 0; l < group_size; ++l) reach[i][l] += length * halves[l];
         }
     }
-    for (std::size_t l = 0; l < group_size; ++l) {
-        products[l] = product[l];
-        reaches[l] = reach[l];
+    for (std::size_t i = 0; i < Queries; ++i) {
+        const LeafQuery query = queries[i];
+        for (std::size_t l = 0; l < group_size; ++l) {
+            const float ball = query.norm * group.radii[l];
+            const float box = reach[i][l] + query.error * group.radii[l];
+            const float beyond = (ball < box ? ball : box) + query.tail * group.tails[l] +
+                                 query.slack * group.lengths[l];
+            const float score = product[i][l] - query.middle;
+            const float side = query.is_two_sided ? __builtin_fabsf(score) : score;
+            scores[i * stride + l] = product[i][l];
+            promises[i * stride + l] = promised(side + beyond);
+        }
     }
 }
 
-void leaf_distances(LeafGroup group, const float* query, float* squares, float* gaps) {
-    float square[group_size] = {};
-    float gap[group_size] = {};
+template <std::size_t Queries>
+void bound_distances_of(const LeafGroup& group, const LeafQuery* queries, float* scores,
+                        float* promises, std::size_t stride) {
+    float square[Queries][group_size] = {};
+    float gap[Queries][group_size] = {};
     for (std::size_t c = 0; c < group.dimension; ++c) {
-        const float q = query[c];
-        for (std::size_t l = 0; l < group_size; ++l) {
-            const float difference = __builtin_fabsf(q - group.centres[c * group_size + l]);
-            const float outside = difference - group.halves[c * group_size + l];
-            const float positive = outside > 0.0f ? outside : 0.0f;
-            square[l] += difference * difference;
-            gap[l] += positive * positive;
+        const float* centres = group.centres + c * group_size;
+        const float* halves = group.halves + c * group_size;
+        for (std::size_t i = 0; i < Queries; ++i) {
+            const float q = queries[i].row[c];
+            for (std::size_t l = 0; l < group_size; ++l) {
+                const float difference = __builtin_fabsf(q - centres[l]);
+                const float outside = difference - halves[l];
+                const float positive = outside > 0.0f ? outside : 0.0f;
+                square[i][l] += difference * difference;
+                gap[i][l] += positive * positive;
+            }
         }
     }
-    for (std::size_t l = 0; l < group_size; ++l) {
-        squares[l] = square[l];
-        gaps[l] = gap[l];
+    for (std::size_t i = 0; i < Queries; ++i) {
+        const LeafQuery query = queries[i];
+        for (std::size_t l = 0; l < group_size; ++l) {
+            const float length = __builtin_sqrtf(square[i][l]);
+            const float off = query.slack * (query.norm + group.lengths[l]) + query.error;
+            float ball = length - off - group.radii[l];
+            ball = ball > 0.0f ? ball : 0.0f;
+            float box = __builtin_sqrtf(gap[i][l]) - off;
+            box = box > 0.0f ? box : 0.0f;
+            const float inside = ball > box ? ball : box;
+            const float below = query.least_tail - group.tails[l];
+            const float above = group.least_tails[l] - query.tail;
+            float outside = below > above ? below : above;
+            outside = outside > 0.0f ? outside : 0.0f;
+            // Two squares and their sum round.
+            const float bound = -0.5f * (inside * inside + outside * outside) * (1.0f - 0x1p-20f);
+            scores[i * stride + l] = -0.5f * (square[i][l] + query.least_tail * query.least_tail);
+            promises[i * stride + l] = promised(bound - query.middle);
+        }
     }
+}
+
+void bound_products(const LeafGroup& group, const LeafQuery* queries, std::size_t n_queries,
+                    float* scores, float* promises, std::size_t stride) {
+    switch (n_queries) {
+        case 1:
+            return bound_products_of<1>(group, queries, scores, promises, stride);
+        case 2:
+            return bound_products_of<2>(group, queries, scores, promises, stride);
+        case 3:
+            return bound_products_of<3>(group, queries, scores, promises, stride);
+        case 4:
+            return bound_products_of<4>(group, queries, scores, promises, stride);
+    }
+}
+
+void bound_distances(const LeafGroup& group, const LeafQuery* queries, std::size_t n_queries,
+                     float* scores, float* promises, std::size_t stride) {
+    switch (n_queries) {
+        case 1:
+            return bound_distances_of<1>(group, queries, scores, promises, stride);
+        case 2:
+            return bound_distances_of<2>(group, queries, scores, promises, stride);
+        case 3:
+            return bound_distances_of<3>(group, queries, scores, promises, stride);
+        case 4:
+            return bound_distances_of<4>(group, queries, scores, promises, stride);
+    }
+}
+
+std::size_t choose(const float* promises, std::size_t n, float least, std::uint32_t* out) {
+    std::size_t n_chosen = 0;
+    for (std::size_t begin = 0; begin < n; begin += group_size) {
+        unsigned is_any = 0;
+        for (std::size_t l = 0; l < group_size; ++l) is_any |= promises[begin + l] >= least;
+        if (!is_any) continue;
+        for (std::size_t l = 0; l < group_size; ++l) {
+            const float promise = promises[begin + l];
+            out[n_chosen] = static_cast<std::uint32_t>(begin + l);
+            n_chosen += (promise >= least) & (promise > minus_infinity);
+        }
+    }
+    return n_chosen;
+}
+
+std::size_t greatest(const float* promises, std::size_t n) {
+    float best[group_size];
+    for (std::size_t l = 0; l < group_size; ++l) best[l] = minus_infinity;
+    for (std::size_t begin = 0; begin < n; begin += group_size) {
+        for (std::size_t l = 0; l < group_size; ++l) {
+            best[l] = promises[begin + l] > best[l] ? promises[begin + l] : best[l];
+        }
+    }
+    float most = minus_infinity;
+    for (std::size_t l = 0; l < group_size; ++l) most = best[l] > most ? best[l] : most;
+    std::size_t first = 0;
+    while (first + 1 < n && !(promises[first] == most)) ++first;
+    return first;
 }
 
 float quantize(const float* numbers, std::size_t n_words, std::int32_t* words, std::int32_t* sum,
@@ -295,6 +456,6 @@ float quantize(const float* numbers, std::size_t n_words, std::int32_t* words, s
 }  // namespace
 
 extern const CodeLoops code_loops;
-const CodeLoops code_loops{scan, leaf_products, leaf_distances, quantize};
+const CodeLoops code_loops{scan, bound_products, bound_distances, choose, greatest, quantize};
 
 }  // namespace fastmks::FASTMKS_ISA

@@ -11,8 +11,7 @@ namespace {
 constexpr std::size_t objects_at_once = 1024;
 constexpr std::size_t most_split_axes = 16;  // leaves are split along the first axes only
 constexpr std::size_t most_sampled = 2048;   // objects looked at to choose one
-constexpr double largest_defect = 1e-10;
-constexpr double up = 1 + 0x1p-20;  // more than any rounding of these lengths
+constexpr double up = 1 + 0x1p-20;           // more than any rounding of these lengths
 constexpr std::uint32_t no_object = std::numeric_limits<std::uint32_t>::max();
 
 float round_down(double x) {
@@ -99,16 +98,12 @@ private:
 }  // namespace
 
 Sketch::Sketch(const Space& objects, std::shared_ptr<const Projection> projection,
-               const double* mixing, std::size_t threads, const Watch& watch)
+               std::size_t threads, const Watch& watch)
     : projection_(std::move(projection)),
       n_objects_(objects.size()),
       dimension_(projection_->dimension()),
-      n_words_((dimension_ + bytes_per_word - 1) / bytes_per_word),
-      mixing_(mixing, mixing + dimension_ * dimension_) {
+      n_words_((dimension_ + bytes_per_word - 1) / bytes_per_word) {
     if (n_objects_ >= no_object) throw std::invalid_argument("too many objects for a sketch");
-    if (!(orthonormality_defect(mixing, dimension_, dimension_, dimension_) <= largest_defect)) {
-        throw std::invalid_argument("the mixing matrix must be orthonormal");
-    }
     // Lengths of all objects first, since they share one unit.
     Rows rows(n_objects_, dimension_);
     std::vector<int> exponents(n_objects_);
@@ -160,10 +155,12 @@ Sketch::Sketch(const Space& objects, std::shared_ptr<const Projection> projectio
     tails_.assign(n_places, 0.0f);
     if (projection_->is_distance()) {
         extras_.assign(n_places, 0.0f);
-        mixed_centres_.assign(leaves_.size() * n_words_ * bytes_per_word, 0.0f);
+        whole_centres_.assign(leaves_.size() * n_words_ * bytes_per_word, 0.0f);
     }
     centres_.assign(n_leaf_groups() * dimension_ * group_size, 0.0f);
     halves_.assign(centres_.size(), 0.0f);
+    radii_.assign(n_leaf_groups() * group_size, 0.0f);
+    lengths_ = greatest_tails_ = least_tails_ = radii_;
     parallel_for(leaves_.size(), threads, watch, [&](std::size_t leaf, Worker& worker) {
         code_leaf(leaf, rows);
         worker.advance(leaf_objects(leaf));
@@ -194,9 +191,6 @@ void Sketch::code_leaf(std::size_t index, const Rows& rows) {
     const std::size_t n = leaf_objects(index);
     const std::uint32_t* members = positions(index);
     const std::size_t group = index / group_size, lane = index % group_size;
-    Leaf& leaf = leaves_[index];
-    leaf = {};
-    leaf.least_tail = HUGE_VAL;
     // The middle of the box along each axis.
     std::vector<double> centre(dimension_);
     double centre_square = 0.0;
@@ -216,44 +210,60 @@ void Sketch::code_leaf(std::size_t index, const Rows& rows) {
         centre[c] = middle;
         centre_square += centre[c] * centre[c];
     }
-    leaf.centre_norm = std::sqrt(centre_square) * up;
+    if (!whole_centres_.empty()) {
+        std::copy_n(centre.data(), dimension_,
+                    whole_centres_.data() + index * n_words_ * bytes_per_word);
+    }
 
-    const std::size_t n_coordinates = n_words_ * bytes_per_word;
-    std::vector<double> mixed(n * n_coordinates);
-    std::vector<double> difference(dimension_);
-    double largest = 0.0;
-    double largest_error = 0.0;
+    std::vector<double> differences(n * dimension_);
+    double radius = 0.0, error = 0.0, greatest_tail = 0.0, least_tail = HUGE_VAL;
     for (std::size_t j = 0; j < n; ++j) {
-        const float* row = rows.row(members[j]);
+        const std::uint32_t member = members[j];
+        const float* row = rows.row(member);
+        double* difference = differences.data() + j * dimension_;
         double square = 0.0;
         for (std::size_t c = 0; c < dimension_; ++c) {
             difference[c] = row[c] - centre[c];
             square += difference[c] * difference[c];
         }
-        mix(difference.data(), mixed.data() + j * n_coordinates);
-        for (std::size_t c = 0; c < dimension_; ++c) {
-            largest = std::max(largest, std::abs(mixed[j * n_coordinates + c]));
-        }
-        leaf.radius = std::max(leaf.radius, std::sqrt(square) * up + rows.errors[members[j]]);
-        leaf.norm = std::max(leaf.norm, rows.norms[members[j]] * up);
-        leaf.least_tail = std::min<double>(leaf.least_tail, rows.least_tails[members[j]]);
-        leaf.greatest_tail = std::max<double>(leaf.greatest_tail, rows.tails[members[j]]);
-        largest_error = std::max(largest_error, rows.errors[members[j]]);
-        tails_[index * leaf_size + j] = rows.tails[members[j]];
+        radius = std::max(radius, std::sqrt(square) * up + rows.errors[member]);
+        error = std::max(error, rows.errors[member]);
+        least_tail = std::min<double>(least_tail, rows.least_tails[member]);
+        greatest_tail = std::max<double>(greatest_tail, rows.tails[member]);
+        tails_[index * leaf_size + j] = rows.tails[member];
         if (!extras_.empty()) {
-            // -|difference|^2 / 2 - tail^2 / 2, above: both may be less than they seem.
-            const double length =
-                std::max(0.0, std::sqrt(square) * (2 - up) - rows.errors[members[j]]);
-            const double tail = rows.least_tails[members[j]];
+            // -|difference|^2 / 2 - tail^2 / 2, above: both may be shorter than they seem.
+            const double length = std::max(0.0, std::sqrt(square) * (2 - up) - rows.errors[member]);
+            const double tail = rows.least_tails[member];
             extras_[index * leaf_size + j] = round_up(-0.5 * (length * length + tail * tail));
         }
     }
-    leaf.scale = largest > 1e-30 ? largest / largest_code : 1.0;
+    radii_[index] = round_up(radius);
+    lengths_[index] = round_up(std::sqrt(centre_square) * up + radius);
+    greatest_tails_[index] = round_up(greatest_tail);
+    least_tails_[index] = round_down(least_tail);
+    leaves_[index] = {.scale = 1.0f,
+                      .code_norm = 0.0f,
+                      .code_error = round_up(error),
+                      .radius = radii_[index],
+                      .length = lengths_[index],
+                      .tail = greatest_tails_[index]};
+    write_codes(index, differences);
+}
+
+void Sketch::write_codes(std::size_t index, const std::vector<double>& differences) {
+    const std::size_t n = leaf_objects(index);
+    const std::size_t n_coordinates = n_words_ * bytes_per_word;
+    double largest = 0.0;
+    for (const double x : differences) largest = std::max(largest, std::abs(x));
+    Leaf& leaf = leaves_[index];
+    if (largest > 1e-30) leaf.scale = static_cast<float>(largest / largest_code);
     std::uint8_t* codes = codes_.data() + index * leaf_size * n_coordinates;
+    double greatest_left = 0.0, greatest_length = 0.0;
     for (std::size_t j = 0; j < n; ++j) {
         double left = 0.0, length = 0.0;
         for (std::size_t c = 0; c < dimension_; ++c) {
-            const double x = mixed[j * n_coordinates + c];
+            const double x = differences[j * dimension_ + c];
             const double u = std::clamp(std::nearbyint(x / leaf.scale), -127.0, 127.0);
             const double rest = x - u * leaf.scale;
             left += rest * rest;
@@ -263,33 +273,13 @@ void Sketch::code_leaf(std::size_t index, const Rows& rows) {
                   j % group_size * bytes_per_word + byte] =
                 static_cast<std::uint8_t>(static_cast<int>(u) + code_bias);
         }
-        leaf.code_error = std::max(leaf.code_error, std::sqrt(left));
-        leaf.code_norm = std::max(leaf.code_norm, std::sqrt(length));
+        greatest_left = std::max(greatest_left, left);
+        greatest_length = std::max(greatest_length, length);
     }
-    // Mixing is orthonormal to about 1e-10.
-    leaf.code_error = leaf.code_error * up + largest_error + 1e-9 * leaf.radius;
-    leaf.code_norm *= leaf.scale * up;
-    if (!mixed_centres_.empty()) {
-        std::vector<double> out(n_coordinates);
-        mix(centre.data(), out.data());
-        for (std::size_t c = 0; c < n_coordinates; ++c) {
-            mixed_centres_[index * n_coordinates + c] = static_cast<float>(out[c]);
-        }
-    }
-}
-
-void Sketch::mix(const double* coordinates, double* out) const noexcept {
-    for (std::size_t i = 0; i < dimension_; ++i) {
-        const double* row = mixing_.data() + i * dimension_;
-        double sums[4] = {};
-        std::size_t c = 0;
-        for (; c + 4 <= dimension_; c += 4) {
-            for (std::size_t l = 0; l < 4; ++l) sums[l] += row[c + l] * coordinates[c + l];
-        }
-        for (; c < dimension_; ++c) sums[0] += row[c] * coordinates[c];
-        out[i] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    }
-    for (std::size_t i = dimension_; i < n_words_ * bytes_per_word; ++i) out[i] = 0.0;
+    // Mixing is orthonormal to about 1e-10 and rounds to float32.
+    leaf.code_error =
+        round_up(leaf.code_error + std::sqrt(greatest_left) * up + (1e-9 + 0x1p-23) * leaf.radius);
+    leaf.code_norm = round_up(std::sqrt(greatest_length) * leaf.scale * up);
 }
 
 CodeBlock Sketch::block(std::size_t leaf) const noexcept {
@@ -304,15 +294,21 @@ std::size_t Sketch::leaf_objects(std::size_t leaf) const noexcept {
 
 LeafGroup Sketch::leaf_group(std::size_t group) const noexcept {
     const std::size_t at = group * dimension_ * group_size;
-    return {centres_.data() + at, halves_.data() + at, dimension_};
+    const std::size_t first = group * group_size;
+    return {dimension_,
+            centres_.data() + at,
+            halves_.data() + at,
+            radii_.data() + first,
+            lengths_.data() + first,
+            greatest_tails_.data() + first,
+            least_tails_.data() + first};
 }
 
 std::size_t Sketch::n_bytes() const noexcept {
     return codes_.size() +
            sizeof(float) * (tails_.size() + extras_.size() + centres_.size() + halves_.size() +
-                            mixed_centres_.size()) +
-           sizeof(std::uint32_t) * positions_.size() + sizeof(Leaf) * leaves_.size() +
-           sizeof(double) * mixing_.size();
+                            whole_centres_.size()) +
+           sizeof(std::uint32_t) * positions_.size() + sizeof(Leaf) * leaves_.size();
 }
 
 }  // namespace fastmks

@@ -14,11 +14,13 @@ constexpr std::size_t most_queries = 64;                   // of one group
 constexpr std::size_t most_bounds = std::size_t{1} << 17;  // of leaves, of one group
 constexpr std::size_t first_block = 16;  // candidates evaluated before another look
 constexpr std::size_t values_per_call = 256;
-constexpr std::size_t few_leaves = 16;  // are searched query by query
+constexpr std::size_t few_leaves = 16;         // are searched query by query
+constexpr std::size_t most_candidates = 4096;  // wait for a better threshold
 
+// At most x. An infinite x stays infinite.
 float round_down(double x) {
     const auto rounded = static_cast<float>(x);
-    return rounded > x ? std::nextafter(rounded, -HUGE_VALF) : rounded;
+    return rounded - 0x1p-22f * __builtin_fabsf(rounded) - 1e-37f;
 }
 
 float round_up(double x) {
@@ -30,7 +32,8 @@ struct Candidate {
     std::uint32_t position;
 };
 
-// One query: where it lies, what it has found, and which scores are no use to it any more.
+// One query: where it lies, what it has found, and which scores are no use to it any more. Lengths
+// and scores are in units of the sketch and err above.
 struct Query {
     Query(std::size_t index_, std::size_t k) : index(index_), best(k) {}
 
@@ -40,25 +43,26 @@ struct Query {
     std::vector<Candidate> candidates;
     std::vector<Hit> found;  // for searches above a threshold
 
-    std::vector<float> row;    // coordinates
-    std::vector<float> mixed;  // and mixed ones
-    std::vector<std::int32_t> words;
-    double norm = 0.0;  // these lengths err above
+    std::vector<float> row;  // coordinates, zeros up to whole words
+    double norm = 0.0;
     double row_norm = 0.0;
     double tail = 0.0;
-    double least_tail = 0.0;
-    double error = 0.0;  // of the coordinates
-    double code_error = 0.0;
-    double code_norm = 0.0;
-    float scale = 0.0f;
-    std::int32_t sum = 0;
-    int shift = 0;  // scores here are true ones times 2^-shift
+    double least_tail = 0.0;  // errs below
+    double error = 0.0;       // of the row
     bool is_finite = true;
 
-    double largest = 0.0;  // no score is greater in magnitude; true units
-    double middle = 0.0;   // the rest in units of the sketch
+    std::vector<std::int32_t> words;  // codes
+    std::int32_t sum = 0;
+    float scale = 0.0f;
+    double code_error = 0.0;
+    double slack = 0.0;  // of bounds in the leaf looked at last
+
+    int shift = 0;         // scores here are true ones times 2^-shift
+    double largest = 0.0;  // no true score is greater in magnitude
+    bool is_two_sided = false;
+    double middle = 0.0;
     ScoreRange useless = ScoreRange::empty();
-    double reach = -HUGE_VAL;  // a score nearer to the middle is useless
+    double reach = -HUGE_VAL;  // a score less far from the middle is useless
 };
 
 class GroupSearch {
@@ -76,6 +80,7 @@ public:
     // Prepares queries [begin, end).
     void start(std::size_t begin, std::size_t end, std::size_t k) {
         queries_.clear();
+        queries_.reserve(end - begin);
         sketch_.projection().project(problem_.queries, begin, end, coordinates_);
         for (std::size_t i = begin; i < end; ++i) {
             Query& query = queries_.emplace_back(i, k);
@@ -88,16 +93,17 @@ public:
     }
 
     void top_k(std::size_t k) {
-        for (Query& query : queries_) begin_top_k(query, k);
+        for (std::size_t i = 0; i < queries_.size(); ++i) begin_top_k(i, k);
         sweep();
     }
 
     void above(const double* thresholds) {
-        for (Query& query : queries_) {
-            query.best.clear();
-            set_useless(query, thresholds[query.index]);
+        thresholds_ = thresholds;
+        for (std::size_t i = 0; i < queries_.size(); ++i) {
+            set_useless(queries_[i], thresholds[queries_[i].index]);
+            choose_leaves(i);
+            add_pairs(i);
         }
-        threshold_ = thresholds;
         sweep();
         for (Query& query : queries_) {
             std::sort(query.found.begin(), query.found.end(), ranks_before);
@@ -110,7 +116,6 @@ public:
 private:
     void place(std::size_t i, Query& query) {
         const std::size_t dimension = sketch_.dimension();
-        const std::size_t n_coordinates = sketch_.n_words() * bytes_per_word;
         const int exponent = coordinates_.exponents[i];
         // Distances need the unit of the objects; products may have one for each query.
         const int moved = is_distance_ ? exponent - sketch_.exponent() : 0;
@@ -120,105 +125,79 @@ private:
         query.tail = coordinates_.tails[i] * unit * up;
         query.least_tail = coordinates_.least_tails[i] * unit * (2 - up);
         query.error = coordinates_.errors[i] * unit + query.norm * 0x1p-22 + 1e-36;
-        std::vector<double> row(dimension), mixed(n_coordinates);
         double square = 0.0;
-        query.row.resize(dimension);
+        query.row.assign(sketch_.n_words() * bytes_per_word, 0.0f);
         for (std::size_t c = 0; c < dimension; ++c) {
-            row[c] = coordinates_.rows[i * dimension + c] * unit;
-            query.row[c] = static_cast<float>(row[c]);
-            square += row[c] * row[c];
+            const double x = coordinates_.rows[i * dimension + c] * unit;
+            query.row[c] = static_cast<float>(x);
+            square += x * x;
         }
         query.row_norm = std::sqrt(square) * up + query.error;
-        sketch_.mix(row.data(), mixed.data());
-        query.mixed.assign(mixed.begin(), mixed.end());
-        query.words.resize(sketch_.n_words());
+        query.words.assign(sketch_.n_words(), 0);
         query.is_finite = query.norm < 1e15;  // squares of float32 numbers are still finite
-        const double longest =
-            is_distance_ ? 0.5 * (query.norm + sketch_.norm()) * (query.norm + sketch_.norm())
-                         : query.norm * sketch_.norm();
+        const double sum = query.norm + sketch_.norm();
+        const double longest = is_distance_ ? 0.5 * sum * sum : query.norm * sketch_.norm();
         query.largest = std::ldexp(longest * up, query.shift);
-        if (query.is_finite && !is_distance_) quantize(query.mixed.data(), query);
+        query.is_two_sided = !problem_.objects.is_increasing();
+        if (query.is_two_sided) {
+            query.middle = std::ldexp(problem_.objects.score_middle(), -query.shift);
+        }
+        if (query.is_finite && !is_distance_) quantize(query.row.data(), query);
     }
 
-    // Sets the codes of a query from mixed coordinates.
-    void quantize(const float* mixed, Query& query) {
+    // Sets the codes of a query from coordinates of whole words.
+    void quantize(const float* row, Query& query) {
         float left = 0.0f;
         query.scale =
-            loops_.quantize(mixed, sketch_.n_words(), query.words.data(), &query.sum, &left);
+            loops_.quantize(row, sketch_.n_words(), query.words.data(), &query.sum, &left);
         query.code_error = std::sqrt(static_cast<double>(left)) * up;
     }
 
-    // Bounds on scores with all objects of each leaf: for each query, upper ones, lower ones where
-    // they matter, and the score of the centre.
+    // What sums of float32 products may change, as a share of the lengths involved.
+    [[nodiscard]] double rounding_share() const noexcept {
+        return static_cast<double>(sketch_.dimension() + 32) * 0x1p-23;
+    }
+
+    [[nodiscard]] LeafQuery leaf_query(const Query& query) const {
+        // Products are off by a share of both lengths, differences by a share of their sum.
+        const double slack =
+            is_distance_ ? 0x1p-21
+                         : rounding_share() * query.row_norm + query.error + 0x1p-22 * query.tail;
+        return {query.row.data(),
+                round_up(query.row_norm),
+                round_up(query.tail),
+                round_down(query.least_tail),
+                round_up(query.error),
+                round_up(slack),
+                static_cast<float>(query.middle),
+                query.is_two_sided};
+    }
+
     void bound_leaves() {
         const std::size_t n = queries_.size() * n_leaves_;
-        products_.resize(n);
-        reaches_.resize(n);
-        const auto& bound = is_distance_ ? loops_.leaf_distances : loops_.leaf_products;
-        for (std::size_t i = 0; i < queries_.size(); ++i) {
+        scores_.resize(n);
+        promises_.resize(n);
+        const auto bound = is_distance_ ? loops_.bound_distances : loops_.bound_products;
+        for (std::size_t first = 0; first < queries_.size(); first += queries_at_once) {
+            const std::size_t n_queries = std::min(queries_at_once, queries_.size() - first);
+            LeafQuery leaf_queries[queries_at_once];
+            for (std::size_t i = 0; i < n_queries; ++i) {
+                leaf_queries[i] = leaf_query(queries_[first + i]);
+            }
             for (std::size_t group = 0; group < sketch_.n_leaf_groups(); ++group) {
-                const std::size_t at = i * n_leaves_ + group * group_size;
-                bound(sketch_.leaf_group(group), queries_[i].row.data(), products_.data() + at,
-                      reaches_.data() + at);
+                const std::size_t at = first * n_leaves_ + group * group_size;
+                bound(sketch_.leaf_group(group), leaf_queries, n_queries, scores_.data() + at,
+                      promises_.data() + at, n_leaves_);
             }
-            for (std::size_t leaf = 0; leaf < sketch_.n_leaves(); ++leaf) {
-                bound_leaf(i, leaf);
-            }
+        }
+        for (std::size_t i = 0; i < queries_.size(); ++i) {
+            float* promises = promises_.data() + i * n_leaves_;
+            for (std::size_t l = sketch_.n_leaves(); l < n_leaves_; ++l) promises[l] = -HUGE_VALF;
+            if (!queries_[i].is_finite) std::fill_n(promises, sketch_.n_leaves(), HUGE_VALF);
         }
         counts_.bounds += queries_.size() * sketch_.n_leaves();
         counts_.operations += 2 * queries_.size() * n_leaves_ * sketch_.dimension();
         worker_.advance(0);
-    }
-
-    // What rounding can change in the score of a leaf's centre.
-    [[nodiscard]] double product_slack(const Query& query, const Leaf& leaf, double product) const {
-        const auto roundings = static_cast<double>(sketch_.dimension() + 16);
-        if (is_distance_) {
-            // The differences are off by a share of the coordinates, their squares round.
-            const double off = 0x1p-22 * (query.row_norm + leaf.centre_norm) + query.error;
-            const double length = std::sqrt(std::max(0.0, -2.0 * product)) * up;
-            return roundings * 0x1p-23 * length * length + (length + off) * off + 1e-30;
-        }
-        return roundings * 0x1p-23 * query.row_norm * (leaf.centre_norm + leaf.radius) +
-               query.error * leaf.centre_norm + 1e-30;
-    }
-
-    // From sums over coordinates to the score of the centre, and the most that an object of the
-    // leaf can lie beside it.
-    void bound_leaf(std::size_t i, std::size_t index) {
-        const Query& query = queries_[i];
-        const Leaf& leaf = sketch_.leaf(index);
-        float& product = products_[i * n_leaves_ + index];
-        float& reach = reaches_[i * n_leaves_ + index];
-        if (!query.is_finite) {
-            reach = HUGE_VALF;
-            return;
-        }
-        if (!is_distance_) {
-            const double slack = product_slack(query, leaf, product);
-            const double ball = query.row_norm * leaf.radius;
-            const double box = reach * up + query.error * leaf.radius;
-            reach = round_up(std::min(ball, box) + query.tail * leaf.greatest_tail + slack);
-            return;
-        }
-        const double square = product;
-        const double ball = std::sqrt(square) * (2 - up) - leaf.radius;
-        const double outside =
-            std::max({0.0, query.least_tail - leaf.greatest_tail, leaf.least_tail - query.tail});
-        const double gap =
-            std::max(ball > 0.0 ? ball * ball : 0.0, reach * (2 - up)) + outside * outside;
-        product = static_cast<float>(-0.5 * (square + query.least_tail * query.least_tail));
-        reach = round_up(-0.5 * gap - product + product_slack(query, leaf, product));
-    }
-
-    [[nodiscard]] bool is_wanted(std::size_t i, std::size_t leaf) const noexcept {
-        const double middle = queries_[i].middle;
-        const double product = products_[i * n_leaves_ + leaf];
-        const double reach = reaches_[i * n_leaves_ + leaf];
-        const double promise = queries_[i].useless.low > -HUGE_VAL
-                                   ? std::abs(product - middle) + reach
-                                   : product + reach - middle;
-        return !(promise < queries_[i].reach);
     }
 
     // Notes that only values of at least `value` matter to a query.
@@ -227,141 +206,132 @@ private:
             problem_.objects, problem_.queries, value, query.largest);
         if (!(range.low < range.high)) return;
         query.useless = {std::ldexp(range.low, -query.shift), std::ldexp(range.high, -query.shift)};
-        if (query.useless.low > -HUGE_VAL) {
-            query.middle = 0.5 * query.useless.low + 0.5 * query.useless.high;
-            query.reach =
-                std::min(query.middle - query.useless.low, query.useless.high - query.middle) *
-                (2 - up);
-        } else {
-            query.reach = query.useless.high;
+        const double above = query.useless.high - query.middle;
+        const double below = query.middle - query.useless.low;
+        query.reach = std::min(above, below);
+        query.reach -= 0x1p-20 * std::abs(query.reach);
+    }
+
+    // The leaves that a query still wants, into chosen_.
+    void choose_leaves(std::size_t i) {
+        chosen_.resize(n_leaves_);
+        chosen_.resize(loops_.choose(promises_.data() + i * n_leaves_, n_leaves_,
+                                     round_down(queries_[i].reach), chosen_.data()));
+    }
+
+    void add_pairs(std::size_t i) {
+        for (const std::uint32_t leaf : chosen_) {
+            pairs_.push_back({leaf, static_cast<std::uint32_t>(i)});
         }
     }
 
-    // A first threshold: the best of the most promising leaves, and all of them if they are few.
-    void begin_top_k(Query& query, std::size_t k) {
-        const std::size_t i = static_cast<std::size_t>(&query - queries_.data());
-        std::size_t n_seen = 0;
-        while (n_seen < sketch_.n_leaves() && !query.best.is_full()) {
-            search_leaf(i, best_leaf(i), k - query.best.hits().size());
-            ++n_seen;
+    // A first threshold from the most promising leaves; then all leaves that are left, if they are
+    // few.
+    void begin_top_k(std::size_t i, std::size_t k) {
+        Query& query = queries_[i];
+        for (std::size_t n = 0; n < sketch_.n_leaves() && !query.best.is_full(); ++n) {
+            const std::size_t leaf = loops_.greatest(promises_.data() + i * n_leaves_, n_leaves_);
+            scan_leaf(leaf, &i, 1);
+            evaluate(query, k - query.best.hits().size(), true);
         }
-        wanted_.clear();
-        for (std::size_t leaf = 0; leaf < sketch_.n_leaves(); ++leaf) {
-            if (!is_done(i, leaf) && is_wanted(i, leaf)) wanted_.push_back(leaf);
-            if (wanted_.size() > few_leaves) return;
+        choose_leaves(i);
+        if (chosen_.size() > std::min(few_leaves, sketch_.n_leaves() / 8)) return add_pairs(i);
+        const float* promises = promises_.data() + i * n_leaves_;
+        std::sort(chosen_.begin(), chosen_.end(),
+                  [=](std::uint32_t a, std::uint32_t b) { return promises[a] > promises[b]; });
+        for (const std::uint32_t leaf : chosen_) {
+            if (promises[leaf] < query.reach) break;
+            scan_leaf(leaf, &i, 1);
+            evaluate(query, first_block, true);
         }
-        std::sort(wanted_.begin(), wanted_.end(), [&](std::size_t a, std::size_t b) {
-            return products_[i * n_leaves_ + a] + reaches_[i * n_leaves_ + a] >
-                   products_[i * n_leaves_ + b] + reaches_[i * n_leaves_ + b];
-        });
-        for (const std::size_t leaf : wanted_) {
-            if (is_wanted(i, leaf)) search_leaf(i, leaf, leaf_size);
-        }
-    }
-
-    [[nodiscard]] bool is_done(std::size_t i, std::size_t leaf) const noexcept {
-        return reaches_[i * n_leaves_ + leaf] == -HUGE_VALF;
-    }
-
-    [[nodiscard]] std::size_t best_leaf(std::size_t i) const noexcept {
-        std::size_t best = 0;
-        double greatest = -HUGE_VAL;
-        for (std::size_t leaf = 0; leaf < sketch_.n_leaves(); ++leaf) {
-            if (is_done(i, leaf)) continue;
-            const double bound = static_cast<double>(products_[i * n_leaves_ + leaf]) +
-                                 reaches_[i * n_leaves_ + leaf];
-            if (!(bound <= greatest)) {
-                greatest = bound;
-                best = leaf;
-            }
-        }
-        return best;
-    }
-
-    // One query and one leaf: evaluates at first only the `first` most promising objects.
-    void search_leaf(std::size_t i, std::size_t leaf, std::size_t first) {
-        Query* const query = &queries_[i];
-        scan_leaf(leaf, &i, 1);
-        evaluate(*query, first);
     }
 
     // Adds the objects of a leaf that up to queries_at_once queries keep to their candidates.
     void scan_leaf(std::size_t index, const std::size_t* chosen, std::size_t n_chosen) {
-        const Leaf& leaf = sketch_.leaf(index);
         CodeQuery coded[queries_at_once];
         double bases[queries_at_once];
-        double slacks[queries_at_once];
         for (std::size_t j = 0; j < n_chosen; ++j) {
             const std::size_t at = chosen[j] * n_leaves_ + index;
-            coded[j] = code(queries_[chosen[j]], leaf, index, products_[at], bases[j], slacks[j]);
-            reaches_[at] = -HUGE_VALF;
+            coded[j] = code(queries_[chosen[j]], index, scores_[at], bases[j]);
+            promises_[at] = -HUGE_VALF;
         }
         loops_.scan(sketch_.block(index), coded, n_chosen, bounds_);
-        counts_.bounds += n_chosen * sketch_.leaf_objects(index);
-        counts_.operations +=
-            n_chosen * sketch_.leaf_objects(index) * sketch_.n_words() * bytes_per_word;
+        const std::size_t n_bounds = n_chosen * sketch_.leaf_objects(index);
+        counts_.bounds += n_bounds;
+        counts_.operations += n_bounds * sketch_.dimension();
         for (std::size_t j = 0; j < n_chosen; ++j) {
-            collect(queries_[chosen[j]], index, bases[j], slacks[j], bounds_[j]);
+            collect(queries_[chosen[j]], index, bases[j], bounds_[j]);
         }
     }
 
-    CodeQuery code(Query& query, const Leaf& leaf, std::size_t index, double product, double& base,
-                   double& slack) {
+    // A query as a leaf sees it; `base` is the score of the centre, and what it may be off.
+    CodeQuery code(Query& query, std::size_t index, double score, double& base) {
+        const Leaf& leaf = sketch_.leaf(index);
         double row_norm = query.row_norm;
-        double extra = 0.0;
-        if (is_distance_ && query.is_finite) {
-            const float* centre = sketch_.mixed_centre(index);
-            const std::size_t n = sketch_.n_words() * bytes_per_word;
-            mixed_.resize(n);
-            double square = 0.0;
-            for (std::size_t c = 0; c < n; ++c) {
-                mixed_[c] = query.mixed[c] - centre[c];
-                square += static_cast<double>(mixed_[c]) * mixed_[c];
-            }
-            quantize(mixed_.data(), query);
-            // The difference rounds, and both have errors of their own.
-            const double off = query.error + 0x1p-21 * (query.row_norm + leaf.centre_norm);
-            row_norm = std::sqrt(square) * up + off;
-            extra = off * leaf.radius;
+        double off = query.error;  // of the row
+        double slack = 0.0;        // of the score
+        double squares = 0.0;
+        if (is_distance_) {
+            row_norm = subtract_centre(query, index);
+            off += 0x1p-21 * (query.row_norm + leaf.length);
+            row_norm += off;
+            slack = (rounding_share() * row_norm + 2 * off) * row_norm;
+            squares = leaf.radius * leaf.radius + leaf.tail * leaf.tail;
         } else {
-            extra = query.error * leaf.radius;
+            slack = (rounding_share() * query.row_norm + query.error) * leaf.length;
         }
-        base = product;
-        // Codes of query and objects, and every float32 rounding from here on.
-        slack = (query.code_error + 1e-9 * row_norm) * leaf.code_norm + row_norm * leaf.code_error +
-                extra + product_slack(query, leaf, product) +
-                0x1p-20 * (row_norm * (leaf.radius + leaf.code_norm) + leaf.radius * leaf.radius +
-                           query.tail * leaf.greatest_tail +
-                           (is_distance_ ? leaf.greatest_tail * leaf.greatest_tail : 0.0));
-        if (!query.is_finite) slack = HUGE_VAL;
-        const double scale = query.scale * leaf.scale;
+        // Codes of the query and of objects, and every float32 rounding from here on.
+        slack += (query.code_error + 0x1p-22 * row_norm) * leaf.code_norm +
+                 row_norm * leaf.code_error + off * leaf.radius +
+                 0x1p-20 * (row_norm * (leaf.radius + leaf.code_norm) + squares +
+                            query.tail * leaf.tail + std::abs(score)) +
+                 1e-30;
+        base = score;
+        query.slack = slack;
         CodeQuery coded{query.words.data(),
                         code_bias * query.sum,
-                        static_cast<float>(scale),
+                        static_cast<float>(query.scale * leaf.scale),
                         round_up(query.tail),
-                        round_down(query.useless.high - base - slack),
+                        -HUGE_VALF,
                         -HUGE_VALF};
-        if (query.useless.low > -HUGE_VAL) coded.low = round_up(query.useless.low - base + slack);
-        if (!(query.useless.low < query.useless.high)) coded.high = -HUGE_VALF;
-        if (!query.is_finite) coded.high = coded.low = -HUGE_VALF;
+        if (!query.is_finite || !(query.useless.low < query.useless.high)) return coded;
+        coded.high = round_down(query.useless.high - score - slack);
+        if (query.is_two_sided) coded.low = round_up(query.useless.low - score + slack);
         return coded;
     }
 
-    void collect(Query& query, std::size_t leaf, double base, double slack,
-                 const CodeBounds& bounds) {
+    // Codes the difference between a query and a leaf's centre, and returns its length.
+    double subtract_centre(Query& query, std::size_t leaf) {
+        if (!query.is_finite) return HUGE_VAL;
+        const float* centre = sketch_.centre(leaf);
+        const std::size_t n = sketch_.n_words() * bytes_per_word;
+        difference_.resize(n);
+        double square = 0.0;
+        for (std::size_t c = 0; c < n; ++c) {
+            difference_[c] = query.row[c] - centre[c];
+            square += static_cast<double>(difference_[c]) * difference_[c];
+        }
+        quantize(difference_.data(), query);
+        return std::sqrt(square) * up;
+    }
+
+    void collect(Query& query, std::size_t leaf, double base, const CodeBounds& bounds) {
         const std::size_t n = sketch_.leaf_objects(leaf);
-        const bool is_two_sided = query.useless.low > -HUGE_VAL;
+        const double above = base + query.slack - query.middle;
+        const double below = query.middle - base + query.slack;
         for (std::size_t word = 0; word * 64 < n; ++word) {
-            std::uint64_t kept = bounds.kept[word];
-            for (; kept != 0; kept &= kept - 1) {
+            for (std::uint64_t kept = bounds.kept[word]; kept != 0; kept &= kept - 1) {
                 const std::size_t j = word * 64 + static_cast<std::size_t>(std::countr_zero(kept));
                 if (j >= n) break;
                 const std::uint32_t position = sketch_.positions(leaf)[j];
                 if (allowed_ && !(*allowed_)[position]) continue;
                 if (problem_.skip_self && position == query.index) continue;
-                double promise = bounds.upper[j] + base + slack - query.middle;
-                if (is_two_sided) {
-                    promise = std::max(promise, query.middle - (bounds.lower[j] + base - slack));
+                double promise = bounds.upper[j] + above;
+                // Lower bounds are there once the query has a use for them.
+                if (query.is_two_sided) {
+                    promise = query.useless.low > -HUGE_VAL
+                                  ? std::max(promise, below - bounds.lower[j])
+                                  : HUGE_VAL;
                 }
                 // What is not a number promises everything.
                 query.candidates.push_back({promise == promise ? promise : HUGE_VAL, position});
@@ -369,35 +339,43 @@ private:
         }
     }
 
-    // Evaluates candidates in the order of their promise, at first `first` of them, until no
-    // useful one is left.
-    void evaluate(Query& query, std::size_t first) {
+    // Evaluates the n most promising candidates, and what then is left of the others if all are
+    // wanted: a threshold rises little once the best are known.
+    void evaluate(Query& query, std::size_t n, bool wants_all) {
         auto& candidates = query.candidates;
-        const auto drop = [&] {
-            const double reach = query.reach;
-            std::erase_if(candidates, [=](const Candidate& c) { return c.promise < reach; });
-        };
-        drop();
-        std::size_t block = std::min(std::max<std::size_t>(first, 1), values_per_call);
-        while (!candidates.empty()) {
-            if (threshold_ == nullptr && candidates.size() > block) {
+        drop_useless(query);
+        for (int round = 0; round < 2 && !candidates.empty(); ++round) {
+            const std::size_t n_now = std::min({n, values_per_call, candidates.size()});
+            const auto least = candidates.end() - static_cast<std::ptrdiff_t>(n_now);
+            if (n_now < candidates.size()) {
                 std::nth_element(
-                    candidates.begin(), candidates.end() - static_cast<std::ptrdiff_t>(block),
-                    candidates.end(),
+                    candidates.begin(), least, candidates.end(),
                     [](const Candidate& a, const Candidate& b) { return a.promise < b.promise; });
             }
-            const std::size_t n = std::min(block, candidates.size());
-            positions_.clear();
-            for (std::size_t j = candidates.size() - n; j < candidates.size(); ++j) {
-                positions_.push_back(candidates[j].position);
-            }
-            candidates.resize(candidates.size() - n);
-            if (evaluate_positions(query)) {
-                set_useless(query, query.best.threshold());
-                drop();
-            }
-            block = std::min(2 * std::max(block, first_block), values_per_call);
+            evaluate_last(query, n_now);
+            if (!wants_all && candidates.size() <= most_candidates) return;
         }
+        while (!candidates.empty()) {
+            evaluate_last(query, std::min(values_per_call, candidates.size()));
+        }
+    }
+
+    // Evaluates the last n candidates.
+    void evaluate_last(Query& query, std::size_t n) {
+        auto& candidates = query.candidates;
+        const auto first = candidates.end() - static_cast<std::ptrdiff_t>(n);
+        positions_.clear();
+        for (auto at = first; at != candidates.end(); ++at) positions_.push_back(at->position);
+        candidates.erase(first, candidates.end());
+        if (evaluate_positions(query)) {
+            set_useless(query, query.best.threshold());
+            drop_useless(query);
+        }
+    }
+
+    static void drop_useless(Query& query) {
+        const double reach = query.reach;
+        std::erase_if(query.candidates, [=](const Candidate& c) { return c.promise < reach; });
     }
 
     // True when a better k-th value was found.
@@ -407,42 +385,68 @@ private:
         problem_.objects.values(*query.batch, Selection::list(positions_.data(), positions_.size()),
                                 values_.data());
         counts_.evaluations += positions_.size();
-        worker_.advance(0);
+        tick(positions_.size());
         const double before = query.best.threshold();
         for (std::size_t j = 0; j < positions_.size(); ++j) {
             const Hit hit{values_[j], problem_.name(static_cast<std::size_t>(positions_[j]))};
-            if (threshold_ == nullptr) {
+            if (thresholds_ == nullptr) {
                 query.best.offer(hit);
-            } else if (hit.value >= threshold_[query.index]) {
+            } else if (hit.value >= thresholds_[query.index]) {
                 query.found.push_back(hit);
             }
         }
         return query.best.threshold() > before;
     }
 
-    // All leaves that any query still wants, each for up to queries_at_once queries at a time.
-    // Candidates are evaluated ever less often: thresholds rise at the beginning.
+    // All leaves that queries still want, each for up to queries_at_once of them at a time. The
+    // most promising candidates are evaluated on the way, ever less often, since thresholds rise
+    // most at the beginning; the others at the end, when fewer of them are left.
     void sweep() {
-        std::size_t next_look = 4;
-        for (std::size_t leaf = 0; leaf < sketch_.n_leaves(); ++leaf) {
+        sort_pairs();
+        std::size_t next_look = std::min<std::size_t>(pairs_.size(), 2 * queries_.size());
+        for (std::size_t at = 0; at < pairs_.size();) {
+            const std::uint32_t leaf = pairs_[at].leaf;
             std::size_t chosen[queries_at_once];
             std::size_t n_chosen = 0;
-            for (std::size_t i = 0; i < queries_.size(); ++i) {
-                if (is_done(i, leaf) || !is_wanted(i, leaf)) continue;
+            for (; at < pairs_.size() && pairs_[at].leaf == leaf; ++at) {
+                const std::size_t i = pairs_[at].query;
+                if (promises_[i * n_leaves_ + leaf] < queries_[i].reach) continue;
                 chosen[n_chosen++] = i;
-                if (n_chosen == queries_at_once) {
-                    scan_leaf(leaf, chosen, n_chosen);
-                    n_chosen = 0;
-                }
+                if (n_chosen < queries_at_once) continue;
+                scan_leaf(leaf, chosen, n_chosen);
+                n_chosen = 0;
             }
             if (n_chosen > 0) scan_leaf(leaf, chosen, n_chosen);
-            if (leaf + 1 == next_look || leaf + 1 == sketch_.n_leaves()) {
-                for (Query& query : queries_) evaluate(query, first_block);
-                next_look += std::max<std::size_t>(4, next_look / 2);
-            }
-            if (leaf % 16 == 0) worker_.advance(0);
+            tick(leaf_size);
+            if (at < next_look) continue;
+            for (Query& query : queries_) evaluate(query, first_block, false);
+            next_look *= 2;
         }
+        for (Query& query : queries_) evaluate(query, first_block, true);
     }
+
+    // By leaf, then by query, in which order they came.
+    void sort_pairs() {
+        std::vector<std::size_t> ends(n_leaves_ + 1);
+        for (const Pair& pair : pairs_) ++ends[pair.leaf + 1];
+        for (std::size_t leaf = 0; leaf < n_leaves_; ++leaf) ends[leaf + 1] += ends[leaf];
+        std::vector<Pair> sorted(pairs_.size());
+        for (const Pair& pair : pairs_) sorted[ends[pair.leaf]++] = pair;
+        pairs_.swap(sorted);
+    }
+
+    // Looks up from work now and then; after every call where Python evaluates.
+    void tick(std::size_t work) {
+        work_ += work;
+        if (work_ < 4096 && problem_.objects.is_parallel()) return;
+        work_ = 0;
+        worker_.advance(0);
+    }
+
+    struct Pair {
+        std::uint32_t leaf;
+        std::uint32_t query;
+    };
 
     const ScanProblem& problem_;
     const Sketch& sketch_;
@@ -451,14 +455,16 @@ private:
     const CodeLoops& loops_;
     bool is_distance_;
     std::size_t n_leaves_;  // rounded up to whole groups
-    const double* threshold_ = nullptr;
+    const double* thresholds_ = nullptr;
+    std::size_t work_ = 0;
     SketchCounts counts_;
     std::vector<Query> queries_;
     Coordinates coordinates_;
-    std::vector<float> products_;  // scores of the centres of leaves, queries_.size() x n_leaves_
-    std::vector<float> reaches_;   // and how far objects go beyond; minus infinity once searched
-    std::vector<std::size_t> wanted_;
-    std::vector<float> mixed_;
+    std::vector<float> scores_;    // of the centres of leaves, queries_.size() x n_leaves_
+    std::vector<float> promises_;  // of leaves; minus infinity once searched
+    std::vector<std::uint32_t> chosen_;
+    std::vector<Pair> pairs_;
+    std::vector<float> difference_;
     std::vector<std::int64_t> positions_;
     std::vector<double> values_;
     CodeBounds bounds_[queries_at_once];

@@ -49,9 +49,25 @@ struct CodeBounds {
 
 /// Leaves lie in groups of 16 as well: coordinate c of leaf l of a group is at [c * 16 + l].
 struct LeafGroup {
-    const float* centres;
-    const float* halves;  ///< of the extent of the leaf's box along each axis
     std::size_t dimension;
+    const float* centres;
+    const float* halves;   ///< of the extent of the leaf's box along each axis
+    const float* radii;    ///< of the objects' coordinates around the centre
+    const float* lengths;  ///< of the centre, and the radius
+    const float* tails;    ///< the greatest
+    const float* least_tails;
+};
+
+/// A query as leaves see it; lengths err above.
+struct LeafQuery {
+    const float* row;
+    float norm;  ///< of the row
+    float tail;
+    float least_tail;  ///< errs below
+    float error;       ///< of the row
+    float slack;       ///< share of lengths that rounding may change
+    float middle;      ///< promises are distances from this score
+    bool is_two_sided;
 };
 
 /// The loops of certified low-precision search, built once per instruction set. Every one of them
@@ -60,10 +76,18 @@ struct CodeLoops {
     /// Bounds the scores of up to queries_at_once queries with the objects of a leaf.
     void (*scan)(const CodeBlock& block, const CodeQuery* queries, std::size_t n_queries,
                  CodeBounds* out);
-    /// products[l] = <q, centre of leaf l>, reaches[l] = <|q|, half extents of leaf l>.
-    void (*leaf_products)(LeafGroup group, const float* query, float* products, float* reaches);
-    /// squares[l] = |q - centre of leaf l|^2, gaps[l] = the squared distance from q to its box.
-    void (*leaf_distances)(LeafGroup group, const float* query, float* squares, float* gaps);
+    /// For up to queries_at_once queries and a group of leaves: the score of each leaf's centre,
+    /// and a promise: at least how far beyond the query's middle the score of one of its objects
+    /// can lie. That of query i and leaf l is at [i * stride + l].
+    void (*bound_products)(const LeafGroup& group, const LeafQuery* queries, std::size_t n_queries,
+                           float* scores, float* promises, std::size_t stride);
+    void (*bound_distances)(const LeafGroup& group, const LeafQuery* queries, std::size_t n_queries,
+                            float* scores, float* promises, std::size_t stride);
+    /// Writes the i < n with promises[i] of at least `least`, minus infinity left out, and returns
+    /// how many there are. `n` is a multiple of group_size.
+    std::size_t (*choose)(const float* promises, std::size_t n, float least, std::uint32_t* out);
+    /// The first of the greatest of n promises.
+    std::size_t (*greatest)(const float* promises, std::size_t n);
     /// Puts n_words * 4 numbers into signed bytes v * scale that are nearest to them, and returns
     /// the scale; `sum` is that of all v, `error` the squared length of what is left.
     float (*quantize)(const float* numbers, std::size_t n_words, std::int32_t* words,

@@ -12,16 +12,14 @@
 
 namespace fastmks {
 
-/// What is known of all objects of one leaf. Lengths are in units of the sketch and err above.
+/// What the codes of one leaf are like. Lengths are in units of the sketch and err above.
 struct Leaf {
-    double centre_norm;
-    double radius;      ///< of the objects' coordinates around the centre
-    double scale;       ///< of the codes
-    double code_norm;   ///< of the longest coded difference
-    double code_error;  ///< of the greatest difference between an object and its code
-    double least_tail;  ///< errs below
-    double greatest_tail;
-    double norm;
+    float scale;       ///< of the codes
+    float code_norm;   ///< of the longest coded difference
+    float code_error;  ///< of the greatest difference between an object and its code
+    float radius;      ///< of the objects' coordinates around the centre
+    float length;      ///< of the centre, and the radius
+    float tail;        ///< the greatest
 };
 
 /// Objects in 8-bit codes that bound their scores: coordinates on a few axes, rounded to whole
@@ -29,11 +27,9 @@ struct Leaf {
 /// other. Immutable once built. docs/filter.md derives the bounds.
 class Sketch {
 public:
-    /// Throws std::invalid_argument for coordinates that are not finite. `mixing` is an orthonormal
-    /// matrix, dimension x dimension, applied to differences before they are rounded: it spreads
-    /// long ones over all coordinates.
-    Sketch(const Space& objects, std::shared_ptr<const Projection> projection, const double* mixing,
-           std::size_t threads, const Watch& watch);
+    /// Throws std::invalid_argument for coordinates that are not finite.
+    Sketch(const Space& objects, std::shared_ptr<const Projection> projection, std::size_t threads,
+           const Watch& watch);
 
     [[nodiscard]] std::size_t size() const noexcept { return n_objects_; }
     [[nodiscard]] std::size_t n_leaves() const noexcept { return leaves_.size(); }
@@ -57,12 +53,10 @@ public:
         return (n_leaves() + group_size - 1) / group_size;
     }
     [[nodiscard]] LeafGroup leaf_group(std::size_t group) const noexcept;
-    /// The mixed coordinates of a leaf's centre; only for distances.
-    [[nodiscard]] const float* mixed_centre(std::size_t leaf) const noexcept {
-        return mixed_centres_.data() + leaf * n_words_ * bytes_per_word;
+    /// A leaf's centre in one piece, zeros up to whole words; only for distances.
+    [[nodiscard]] const float* centre(std::size_t leaf) const noexcept {
+        return whole_centres_.data() + leaf * n_words_ * bytes_per_word;
     }
-    /// Mixes `dimension` coordinates; zeros up to whole words.
-    void mix(const double* coordinates, double* out) const noexcept;
 
     /// The coordinates of all objects while a sketch is built, in its units.
     struct Rows {
@@ -88,6 +82,7 @@ public:
 private:
     void order(const Rows& rows, std::size_t threads, const Watch& watch);
     void code_leaf(std::size_t leaf, const Rows& rows);
+    void write_codes(std::size_t leaf, const std::vector<double>& differences);
 
     std::shared_ptr<const Projection> projection_;
     std::size_t n_objects_;
@@ -95,7 +90,6 @@ private:
     std::size_t n_words_;
     int exponent_ = 0;
     double norm_ = 0.0;
-    std::vector<double> mixing_;
     std::vector<Leaf> leaves_;
     std::vector<std::uint32_t> positions_;
     std::vector<std::uint8_t> codes_;
@@ -103,7 +97,11 @@ private:
     std::vector<float> extras_;
     std::vector<float> centres_;
     std::vector<float> halves_;
-    std::vector<float> mixed_centres_;
+    std::vector<float> radii_;
+    std::vector<float> lengths_;
+    std::vector<float> greatest_tails_;
+    std::vector<float> least_tails_;
+    std::vector<float> whole_centres_;
 };
 
 /// What a search through a sketch cost.

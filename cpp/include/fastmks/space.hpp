@@ -121,6 +121,8 @@ public:
     [[nodiscard]] virtual double least_value() const noexcept { return -HUGE_VAL; }
     /// Whether values only grow with their scores. They may instead grow on both sides of one.
     [[nodiscard]] virtual bool is_increasing() const noexcept { return true; }
+    /// Where they do, about that score.
+    [[nodiscard]] virtual double score_middle() const noexcept { return 0.0; }
     /// At least the canonical value of every pair whose canonical score is at most `score`; only
     /// where values are increasing.
     [[nodiscard]] virtual double value_above(double score) const;

@@ -55,6 +55,7 @@ public:
     const VectorStore* score_vectors() const noexcept override { return store_.get(); }
     bool is_increasing() const noexcept override;
     double least_value() const noexcept override;
+    double score_middle() const noexcept override { return -kernel_.offset / kernel_.scale; }
     double value_above(double score) const override;
     ScoreRange scores_below(double value, double largest) const override;
     Isa isa() const noexcept override { return isa_; }
