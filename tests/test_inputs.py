@@ -171,3 +171,21 @@ def test_rows_of_a_table_are_tuples():
     assert_identical(Index(table, kernel).search(table[["seq"]].replace("ab", "b")[:1], 2), wanted)
     with pytest.raises(InvalidArgument, match=r"objects\[0\] must be a tuple with a field 0"):
         Index(["ab", "bc"], kernel)
+
+
+def test_dicts_of_vectors_have_a_way_out():
+    vectors = {"cat": [1.0, 0.0], "dog": [0.0, 1.0]}
+    with pytest.raises(InvalidArgument, match=r"must be vectors.*got a dict.*ids=list\(d\)"):
+        Index(vectors)
+    index = Index(vectors.values(), ids=vectors.keys())
+    assert index.search(vectors["dog"]).ids.tolist() == [["dog"]]
+    with pytest.raises(InvalidArgument, match="objects must be vectors.*got a set"):
+        Index({(1.0, 0.0)})
+
+
+@pytest.mark.parametrize("kernel", [K.Linear(), K.Tanimoto(), K.GlobalAlignment(1.0)], ids=repr)
+def test_lists_of_sparse_rows_are_refused(kernel):
+    """Their length is ambiguous, says scipy."""
+    row = sp.coo_array(np.array([1.0, 0.0]))
+    with pytest.raises(InvalidArgument, match="^objects"):
+        Index([row, row], kernel)

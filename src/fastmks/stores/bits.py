@@ -1,6 +1,7 @@
 """Sets as rows of bits: packed and boolean arrays, and the bit vectors of RDKit."""
 
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, cast
 
 import numpy as np
@@ -150,22 +151,23 @@ def bits_of_members(sets: list[Any], n_bits: int, *, name: str) -> BitStore:
         part = sets[begin : begin + at_a_time]
         bits = np.zeros((len(part), n_bits), dtype=bool)
         for i, members in enumerate(part):
-            bits[i, _positions(members, n_bits, f"{name}[{begin + i}]")] = True
+            try:
+                positions = np.fromiter(members, dtype=np.int64)
+                if positions.min(initial=0) < 0:  # numpy would count from the end
+                    raise IndexError
+                bits[i, positions] = True
+            except (IndexError, TypeError, ValueError, OverflowError):
+                raise _bad_member(members, n_bits, f"{name}[{begin + i}]") from None
         rows[begin : begin + len(part), : -(-n_bits // 8)] = np.packbits(bits, axis=1)
     return BitStore(rows.view(np.uint64), n_bits)
 
 
-def _positions(members: Any, n_bits: int, name: str) -> np.ndarray[Any, np.dtype[np.int64]]:
-    try:
-        positions = np.fromiter(members, dtype=np.int64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidArgument(f"{name} must have whole numbers as its bits: {error}.") from error
-    if len(positions) and not 0 <= positions.min() <= positions.max() < n_bits:
-        bad = positions[(positions < 0) | (positions >= n_bits)][0]
-        raise InvalidArgument(
-            f"{name} must have bits from 0 to {n_bits - 1}, as it has {n_bits}; it has bit {bad}."
-        )
-    return positions
+def _bad_member(members: Any, n_bits: int, name: str) -> InvalidArgument:
+    bad = next((m for m in members if not (isinstance(m, Integral) and 0 <= int(m) < n_bits)), None)
+    return InvalidArgument(
+        f"{name} must have whole numbers from 0 to {n_bits - 1} as its bits, of which there are "
+        f"{n_bits}; it has {bad!r}."
+    )
 
 
 def _packed(array: np.ndarray[Any, Any], n_bits: int, name: str) -> BitStore:

@@ -23,6 +23,11 @@ from fastmks.stores.sets import MemberStore, is_set, number_members, read_sets
 
 __all__ = ["read_fingerprint_queries", "read_fingerprints"]
 
+_SETS = (
+    "An index of sets takes sets of positions: set(v.GetOnBits()) of a bit vector, "
+    "set(np.flatnonzero(row).tolist()) of booleans."
+)
+
 
 def read_fingerprints(objects: Any, *, name: str, single: bool) -> BitStore | MemberStore:
     """Return fingerprints as a store. One alone is one where `single`."""
@@ -37,7 +42,7 @@ def read_fingerprint_queries(
 ) -> BitStore | MemberStore:
     """Return fingerprints, or one alone, that can be compared with those of `like`."""
     if isinstance(like, MemberStore):
-        sets = read_sets(queries, name=name, single=True)
+        sets = read_sets(queries, name=name, single=True, way_out=_SETS)
         return number_members(sets, like, name=name, check=_check_position)
     is_flat = isinstance(queries, (list, tuple)) or getattr(queries, "ndim", 0) == 1
     is_none = is_flat and not is_sparse(queries) and len(queries) == 0
@@ -92,8 +97,10 @@ def _check_rows(rows: list[Any], name: str) -> None:
     """Refuse rows that do not go together: numpy would not name them, or would mix them."""
     first = rows[0]
     for i, row in enumerate(rows):
-        check_unmasked(row, f"{name}[{i}]")
-        if not isinstance(row, (list, tuple)) and getattr(row, "ndim", 0) != 1:
+        if isinstance(row, np.ma.MaskedArray):
+            check_unmasked(row, f"{name}[{i}]")
+        is_flat = getattr(row, "ndim", 0) == 1 and not is_sparse(row)
+        if not isinstance(row, (list, tuple)) and not is_flat:
             raise InvalidArgument(
                 f"{name}[{i}] must be a fingerprint; got {reprlib.repr(row)}. {_row_advice(row)}"
             )

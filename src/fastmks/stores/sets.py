@@ -69,7 +69,7 @@ def is_set(one: Any) -> bool:
     return isinstance(one, (set, frozenset))
 
 
-def read_sets(sets: Any, *, name: str, single: bool) -> list[Any]:
+def read_sets(sets: Any, *, name: str, single: bool, way_out: str = "") -> list[Any]:
     """Return a list of sets. One set is one query where `single`."""
     if is_set(sets):
         if not single:
@@ -77,15 +77,13 @@ def read_sets(sets: Any, *, name: str, single: bool) -> list[Any]:
                 f"{name} must be a sequence of sets; got one set. Put it in a list."
             )
         return [sets]
-    read = list_objects(sets, name=name, wanted="a sequence of sets")
+    read = list_objects(sets, name=name, wanted="a sequence of sets", way_out=way_out)
     for i, one in enumerate(read):
         if not is_set(one):
-            has_members = isinstance(one, (list, tuple, KeysView)) and not isinstance(
-                next(iter(one), None), bool
-            )
-            hint = " Make it one: set(...)." if has_members else ""
+            if not way_out and isinstance(one, (list, tuple, KeysView)):
+                way_out = "Make it one: set(...)."
             raise InvalidArgument(
-                f"{name} must all be sets; {name}[{i}] is {reprlib.repr(one)}.{hint}"
+                f"{name} must all be sets; {name}[{i}] is {reprlib.repr(one)}. {way_out}".rstrip()
             )
     return read
 

@@ -1,5 +1,6 @@
 """Vectors of one length, dense or sparse."""
 
+from collections.abc import Mapping, Set, ValuesView
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -9,7 +10,7 @@ from fastmks import _core
 from fastmks._validate import check_unmasked
 from fastmks.errors import InvalidArgument
 from fastmks.stores.base import Store
-from fastmks.stores.listing import is_sparse
+from fastmks.stores.listing import is_sparse, list_objects
 
 __all__ = ["DenseStore", "SparseStore", "VectorStore", "make_queries", "make_store", "read_table"]
 
@@ -183,8 +184,8 @@ def _dense(objects: Any, name: str, *, single: bool) -> DenseStore:
 def _read(objects: Any, name: str) -> np.ndarray[Any, Any]:
     """Whatever numpy can read, as an array of whatever dtype."""
     check_unmasked(objects, name)
-    if _is_column_of_rows(objects):
-        objects = list(objects)
+    if isinstance(objects, (Mapping, Set, ValuesView)) or _is_column_of_rows(objects):
+        objects = list_objects(objects, name=name, wanted="vectors, one for each object")
     if hasattr(objects, "dtypes") and hasattr(objects, "to_numpy"):
         objects = read_table(objects, name)
     _check_rows(objects, name)
@@ -225,8 +226,9 @@ def _check_rows(objects: Any, name: str) -> None:
     if not isinstance(objects, (list, tuple)) or not objects:
         return
     for i, row in enumerate(objects):
-        check_unmasked(row, f"{name}[{i}]")
-    if not all(isinstance(row, (list, tuple)) or getattr(row, "ndim", 0) == 1 for row in objects):
+        if isinstance(row, np.ma.MaskedArray):
+            check_unmasked(row, f"{name}[{i}]")
+    if not all(isinstance(row, (list, tuple)) or _is_flat(row) for row in objects):
         return
     for i, row in enumerate(objects):
         if len(row) != len(objects[0]):
@@ -234,6 +236,10 @@ def _check_rows(objects: Any, name: str) -> None:
                 f"{name} must have rows of one length; row 0 has {len(objects[0])} entries, "
                 f"row {i} has {len(row)}."
             )
+
+
+def _is_flat(row: Any) -> bool:
+    return isinstance(row, np.ndarray) and row.ndim == 1
 
 
 def _check_columns(n_columns: int, name: str) -> None:
