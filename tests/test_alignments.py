@@ -255,6 +255,29 @@ def test_bytes_and_strings_give_the_same():
     assert hits.indices.tolist() == [[0]]
 
 
+@pytest.mark.parametrize(
+    ("protein", "advice"),
+    [
+        ("MKUOV", "s.translate(str.maketrans('UO', 'CK'))"),
+        ("MKO", "s.translate(str.maketrans('UO', 'CK'))"),
+        ("MKuo", "s.upper().translate(str.maketrans('UO', 'CK'))"),
+        (b"MKU", "s.translate(bytes.maketrans(b'UO', b'CK'))"),
+    ],
+)
+def test_rare_residues_have_a_way_out_that_works(protein, advice):
+    with pytest.raises(InvalidArgument) as error:
+        Index([protein[:2], protein], K.SmithWaterman())
+    assert "objects[1] has '" in str(error.value)
+    assert advice in str(error.value)
+    assert len(Index([eval(advice, {"s": protein})], K.SmithWaterman())) == 1
+
+
+def test_letters_of_other_alphabets_get_other_advice():
+    dna = K.Substitution.uniform("ACGT", match=1, mismatch=-1)
+    with pytest.raises(InvalidArgument, match="has 'U' at position 1. Replace such letters"):
+        Index(["AUG"], K.SmithWaterman(dna))
+
+
 def test_combinations_with_other_kernels():
     kernel = 0.5 * K.Normalized(K.LocalAlignment()) + K.OnField(0, K.SmithWaterman())
     assert not kernel.is_mercer

@@ -1,6 +1,7 @@
 """FASTA files, good and bad."""
 
 import gzip
+import io
 
 import pytest
 
@@ -58,6 +59,52 @@ def test_bad_files_are_named_with_the_line(write, content, words):
     with pytest.raises(InvalidArgument) as error:
         read_fasta(write(content))
     assert words in str(error.value)
+
+
+def test_open_files_are_read_from_where_they_stand(write):
+    want = Fasta(["sp|P1|A", "P2", "P3"], ["MKVLAAGGG", "", "MKVL"])
+    packed = write(gzip.compress(TEXT.encode()), "x.gz")
+    for file in (
+        write(TEXT).open(),
+        write(TEXT).open("rb"),
+        packed.open("rb"),
+        gzip.GzipFile(packed),
+        io.TextIOWrapper(gzip.GzipFile(packed)),
+        io.StringIO(TEXT),
+        io.BytesIO(TEXT.encode()),
+    ):
+        with file:
+            assert read_fasta(file) == want
+            assert not file.closed
+    rest = io.StringIO("a heading\n>P1\nMKV\n")
+    rest.readline()
+    assert read_fasta(rest) == Fasta(["P1"], ["MKV"])
+
+
+def test_faults_of_open_files_are_named(write):
+    with pytest.raises(InvalidArgument, match="the open file, line 1: a FASTA file begins"):
+        read_fasta(io.StringIO("MKV"))
+    with (
+        write(b">P1\n\xff\n").open(encoding="utf-8") as file,
+        pytest.raises(InvalidArgument, match=r"x.fasta: not text in utf-8.*as bytes"),
+    ):
+        read_fasta(file)
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        (None, "path must be the name of a file, a path or an open file; got None"),
+        (b"x.fasta", "got b'x.fasta'"),
+        (3, "got 3"),
+        ([">P1", "MKV"], "path must be the name of a file"),
+        (">P1\nMKV\n", r"got the text of one. Pass io.StringIO\(text\)"),
+    ],
+    ids=repr,
+)
+def test_what_is_no_file_is_refused(path, words):
+    with pytest.raises(InvalidArgument, match=words):
+        read_fasta(path)
 
 
 def test_a_missing_file_is_a_missing_file(tmp_path):

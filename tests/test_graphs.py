@@ -239,6 +239,23 @@ def test_a_single_graph_is_one_query():
     assert index.search((nx.path_graph(2), nx.path_graph(3))).indices.tolist() == [[1], [1]]
 
 
+def test_edges_may_come_in_any_collection():
+    """Their order makes no difference, so neither does that of a set."""
+    edges, kernel = [(0, 1), (1, 2)], K.WeisfeilerLehman(2)
+    graph = nx.Graph(edges)
+    wanted = kernel((edges, 3), (edges, 3))
+    for given_ in (
+        iter(edges),
+        set(edges),
+        dict.fromkeys(edges).keys(),
+        graph.edges(),
+        pd.DataFrame(edges),
+        np.ma.array(edges, mask=False),
+        np.array(edges, dtype=np.uint64),
+    ):
+        assert kernel((given_, 3), (edges, 3)) == wanted
+
+
 def test_the_callers_graphs_may_change_afterwards():
     edges, graph = np.array([(0, 1), (1, 2)]), nx.path_graph(4)
     objects = [(edges, 3), graph]

@@ -412,3 +412,45 @@ def test_hardness_and_trees_of_functions():
     found = fastmks.hardness(ROWS, kernel=dot)
     assert found.expansion_constant == fastmks.hardness(ROWS).expansion_constant
     Index(ROWS, dot).tree.check()
+
+
+@pytest.mark.parametrize("algorithm", ["tree", "dual-tree"])
+def test_a_function_that_searches_its_own_index_does_not_wait_for_itself(algorithm):
+    """The tree that it asks for is the one that waits for its value."""
+    asked = {"of": None}
+
+    def nosy(x, y):
+        if asked["of"] is not None:
+            index.search([x], algorithm=asked["of"])
+        return dot(x, y)
+
+    def search():
+        try:
+            answers.append(index.search(ROWS, 3, algorithm=algorithm))
+        except InvalidArgument as error:
+            answers.append(error)
+
+    index = Index(ROWS, nosy)
+    wanted = index.search(ROWS, 3, algorithm="scan")
+    answers = []
+    for asked["of"] in (algorithm, None):
+        thread = threading.Thread(target=search, daemon=True)
+        thread.start()
+        thread.join(60)
+        assert not thread.is_alive()
+    assert "the index whose tree is being built" in str(answers[0])
+    assert_identical(answers[1], wanted)
+
+
+def test_a_function_may_scan_its_own_index_while_the_tree_is_built():
+    seen = []
+
+    def nosy(x, y):
+        if not seen:
+            seen.append(None)
+            seen[0] = index.search([x], algorithm="scan").indices
+        return dot(x, y)
+
+    index = Index(ROWS, nosy)
+    index.tree.check()
+    assert seen[0].shape == (1, 1)

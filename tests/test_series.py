@@ -98,6 +98,11 @@ def test_ways_to_hand_over_series():
         index = Index(given_, kernel)
         query = rows[2][None, :, None] if np.ndim(given_) == 3 else rows[2]
         np.testing.assert_array_equal(index.search(query, k=5).values, wanted.values)
+    for query in (pd.Series(rows[2], index=pd.date_range("2020", periods=8)), list(rows[2])):
+        np.testing.assert_array_equal(Index(rows, kernel).search(query, k=5).values, wanted.values)
+    assert Index(rows, kernel).search(np.array([])).values.shape == (0, 1)
+    whole = pd.DataFrame({"a": [1, 2], "b": [True, False]}).astype({"a": "Int64", "b": "boolean"})
+    np.testing.assert_array_equal(kernel.matrix(whole), kernel.matrix([[1, 1], [2, 0]]))
     assert repr(Index(rows, kernel)).startswith("<Index: 5 series of 1 channel,")
     with pytest.raises(InvalidArgument, match="the objects they are compared with have 1"):
         Index(rows, kernel).search([np.ones((4, 2))])

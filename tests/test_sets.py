@@ -1,8 +1,10 @@
 """Tanimoto, Jaccard and MinMax against Python sets and exact fractions."""
 
+import tracemalloc
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import example, given
@@ -28,6 +30,13 @@ class BitVector:
 
     def GetOnBits(self):  # noqa: N802
         return tuple(sorted(self.members))
+
+
+class CountVector:
+    """What fastmks uses of RDKit's count fingerprints."""
+
+    def GetNonzeroElements(self):  # noqa: N802
+        return {1: 2}
 
 
 def share(x, y):
@@ -84,6 +93,52 @@ def test_queries_may_come_in_another_form(queries, objects):
     np.testing.assert_array_equal(
         Tanimoto().matrix(words(queries), np.packbits(booleans(padded, 192), axis=1)), truth
     )
+
+
+def test_columns_tables_and_sparse_matrices_are_fingerprints_too():
+    """Whatever a fingerprint is kept in, its values are the same."""
+    sets = [{1, 2, 136}, {2, 3}, set(), set(range(N_BITS))]
+    bits, truth = booleans(sets), shares(sets, sets)
+    stored_zero = sp.coo_array(([1.0, 0.0], ([0, 0], [1, 2])), shape=(1, N_BITS))
+    for given_ in (
+        pd.Series(sets, index=[7, 8, 9, 10]),
+        pd.Series(list(map(BitVector, sets))),
+        pd.Series(list(bits)),
+        np.array([*map(BitVector, sets), None], dtype=object)[:-1],
+        pd.DataFrame(bits),
+        pd.DataFrame(bits).astype("boolean"),
+        sp.csr_array(bits),
+        sp.csc_matrix(bits.astype(float)),
+        sp.coo_array(bits.astype(np.int8)),
+        list(bits),
+        bits.tolist(),
+        np.ma.array(bits, mask=False),
+    ):
+        np.testing.assert_array_equal(Tanimoto().matrix(given_), truth)
+        np.testing.assert_array_equal(Tanimoto().matrix(given_, bits), truth)
+    index = Index(bits, Tanimoto())
+    assert index.search(sp.csr_array(bits[:0])).values.shape == (0, 1)
+    assert index.search(sp.csr_array(bits[1:2])).indices.tolist() == [[1]]
+    assert index.search(pd.Series(bits[1])).indices.tolist() == [[1]]
+    assert index.search(stored_zero).values.tolist() == [[1 / 3]]
+    assert index.search(np.array([])).values.shape == (0, 1)
+
+
+def test_zeros_and_ones_in_bytes_have_the_values_of_booleans():
+    """They are read as packed bits, eight times as many: the same bits are common."""
+    bits = draw_bits(20, 50, seed=0)
+    np.testing.assert_array_equal(Tanimoto().matrix(bits.astype(np.uint8)), Tanimoto().matrix(bits))
+
+
+def test_long_bit_vectors_take_no_more_memory_than_their_bits():
+    """Their store has 20 MB; a byte for each bit of all of them would be 160 MB more."""
+    rows = [BitVector({i, 2**22 - 1}, 2**22) for i in range(40)]
+    tracemalloc.start()
+    index = Index(rows, Tanimoto())
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100 * 2**20
+    assert index.search(rows[:1], 2).values.tolist() == [[1.0, 1 / 3]]
 
 
 @given(
@@ -196,12 +251,22 @@ def test_batches_of_sets_make_no_difference(n_queries):
         (booleans([{1}]), [BitVector({1}, 64)], "queries must have 137 bits"),
         (booleans([{1}]), [BitVector({1}), {1}], "queries[1] is {1}"),
         (booleans([{1}]), [BitVector({1}), BitVector({1}, 9)], "queries[1] has 9"),
-        (booleans([{1}]), 5, "queries must be bits; got an array of dtype int64. Booleans"),
+        (booleans([{1}]), 5, "queries must be bits; got 5"),
         (booleans([{1}]), "CCO", "queries must be bits"),
         (booleans([{1}]), [BitVector({1}, 2**40)], "between 1 and 2**30 - 1 bits"),
         ([{1}], booleans([{1}]), "queries must all be sets; queries[0] is array"),
+        ([{1}], [BitVector({1})], "set(v.GetOnBits())"),
         ([{1}], [{1}, {"a"}], "queries[1] must be a set of whole numbers"),
         ([{1}], [{1.5}], "use Jaccard()"),
+        (booleans([{1}]), [BitVector({1}), BitVector({1, 137})], "it has 137"),
+        (booleans([{1}]), BitVector({-1}), "queries[0] must have whole numbers from 0 to 136"),
+        (booleans([{1}]), [BitVector({"a"})], "it has 'a'"),
+        (booleans([{1}]), [None], "queries[0] must be a fingerprint; got None"),
+        (booleans([{1}]), [CountVector()], "Counts are for MinMax()"),
+        (booleans([{1}]), booleans([{1}]).astype(np.uint8), "pass queries as bool"),
+        (booleans([{1}]).astype(np.uint8), booleans([{1}]), "index them as bool"),
+        (booleans([{1}]), sp.csr_array(booleans([{1}], 9)), "queries must have 137 bits"),
+        (booleans([{1}]), {"a": {1}}, "queries must be bits; got a dict"),
     ],
 )
 def test_queries_of_another_kind_are_refused(objects, queries, words):

@@ -8,6 +8,8 @@ from numbers import Real
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from fastmks.errors import InvalidArgument
 
 __all__ = [
@@ -16,6 +18,7 @@ __all__ = [
     "check_number",
     "check_seed",
     "check_threads",
+    "check_unmasked",
     "default_threads",
     "import_extra",
 ]
@@ -85,6 +88,12 @@ def check_threads(threads: Any) -> int:
         if threads is None
         else check_count("threads", threads, most=_MOST_THREADS)
     )
+
+
+def check_unmasked(array: Any, name: str) -> None:
+    """Refuse a masked array of which something is masked: other libraries forget the mask."""
+    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
+        raise InvalidArgument(f"{name} must have no masked entries. Fill them first: .filled(0).")
 
 
 def default_threads() -> int:

@@ -2,11 +2,12 @@
 
 import codecs
 import gzip
+import io
 import os
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, Any, NamedTuple
 
 from fastmks.errors import InvalidArgument
 
@@ -30,14 +31,15 @@ class Fasta(NamedTuple):
     sequences: list[str]
 
 
-def read_fasta(path: str | os.PathLike[str]) -> Fasta:
+def read_fasta(path: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Fasta:
     """Read a FASTA file, plain or compressed with gzip.
 
     Parameters
     ----------
-    path : str or path
-        The file. A record begins with a line ``>name and a description``; the lines behind it are
-        its sequence. Blank lines, blanks within lines, and lines that begin with ``;`` are passed
+    path : str, path or open file
+        The file; one that is open, for text or for bytes, is read from where it stands and stays
+        open. A record begins with a line ``>name and a description``; the lines behind it are its
+        sequence. Blank lines, blanks within lines, and lines that begin with ``;`` are passed
         over. Letters are kept as they are, lower case included.
 
     Returns
@@ -58,7 +60,7 @@ def read_fasta(path: str | os.PathLike[str]) -> Fasta:
     >>> ids, sequences
     (['P1', 'P2'], ['MKVLAA', 'MLV'])
     """
-    file = Path(path)
+    file = _Source(path)
     lines: dict[str, int] = {}  # where each name was given
     sequences: list[str] = []
     for name, line, parts in _records(file):
@@ -74,7 +76,42 @@ def read_fasta(path: str | os.PathLike[str]) -> Fasta:
     return Fasta(list(lines), sequences)
 
 
-def _records(file: Path) -> Iterator[tuple[str, int, list[str]]]:
+class _Source:
+    """A file by its name, or one that is open already."""
+
+    def __init__(self, path: Any) -> None:
+        self._open_file = path if hasattr(path, "read") else None
+        if self._open_file is not None:
+            self._name = str(getattr(path, "name", "the open file"))
+            return
+        if not isinstance(path, (str, os.PathLike)):
+            raise InvalidArgument(
+                f"path must be the name of a file, a path or an open file; got {path!r}."
+            )
+        if isinstance(path, str) and path.lstrip().startswith(">"):
+            raise InvalidArgument(
+                "path must be the name of a file; got the text of one. Pass io.StringIO(text)."
+            )
+        self._name = os.fsdecode(path)
+
+    def __str__(self) -> str:
+        return self._name
+
+    def open(self) -> IO[bytes]:
+        """Return its bytes; whoever closes these leaves open what was open before."""
+        if self._open_file is None:
+            return Path(self._name).open("rb")
+        try:
+            content = self._open_file.read()
+        except UnicodeDecodeError as error:
+            raise InvalidArgument(
+                f"{self}: not text in {error.encoding} ({error.reason}). Open it as bytes ('rb')."
+            ) from error
+        is_text = isinstance(content, str)
+        return io.BytesIO(content.encode(errors="surrogatepass") if is_text else content)
+
+
+def _records(file: _Source) -> Iterator[tuple[str, int, list[str]]]:
     """Yield the name of each record, its line, and the lines of its sequence."""
     name, begins, parts = "", 0, list[str]()
     for number, line in _numbered_lines(file):
@@ -105,20 +142,20 @@ def _split_lines(lines: Iterable[bytes]) -> Iterator[bytes]:
             is_first = False
 
 
-def _numbered_lines(file: Path) -> Iterator[tuple[int, str]]:
+def _numbered_lines(file: _Source) -> Iterator[tuple[int, str]]:
     number = 0
-    with file.open("rb") as raw:
-        is_gzip = raw.read(len(_GZIP)) == _GZIP
-        raw.seek(0)
-        lines: Iterable[bytes] = gzip.GzipFile(fileobj=raw) if is_gzip else raw
-        try:
+    try:
+        with file.open() as raw:
+            is_gzip = raw.read(len(_GZIP)) == _GZIP
+            raw.seek(0)
+            lines: Iterable[bytes] = gzip.GzipFile(fileobj=raw) if is_gzip else raw
             for number, line in enumerate(_split_lines(lines), start=1):
                 yield number, line.decode()
-        except UnicodeDecodeError as error:
-            raise InvalidArgument(
-                f"{file}, line {number}: not text in UTF-8 ({error.reason})."
-            ) from error
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise InvalidArgument(
-                f"{file}, behind line {number}: the gzip file is damaged ({error})."
-            ) from error
+    except UnicodeDecodeError as error:
+        raise InvalidArgument(
+            f"{file}, line {number}: not text in UTF-8 ({error.reason})."
+        ) from error
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InvalidArgument(
+            f"{file}, behind line {number}: the gzip file is damaged ({error})."
+        ) from error

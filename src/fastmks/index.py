@@ -91,6 +91,7 @@ class Index:
         read = read_objects(objects, checked_kernel)
         self._ids = make_ids(ids, len(read))
         self._building = threading.Lock()
+        self._builder: int | None = None  # the thread that builds the tree now
         # Replaced as a whole when a tree is built: a search keeps the one it started with.
         self._engines: tuple[Space, Tree | None] = (
             Space(read.copy() if copy else read, checked_kernel, name=self._name),
@@ -377,16 +378,25 @@ class Index:
         return WalkedTree(tree, checked) if name == "tree" else DualTree(tree, checked)
 
     def _built_tree(self, progress: Progress) -> Tree:
+        if self._builder == threading.get_ident():  # it would wait for itself
+            raise InvalidArgument(
+                f"{self.kernel!r} searches, from its own function, the index whose tree is being "
+                "built with it. Search with algorithm='scan' there, or another index."
+            )
         with self._building:
             space, tree = self._engines
             if tree is None:
-                tree = build_tree(
-                    space,
-                    base=self._base,
-                    threads=self._threads,
-                    progress=progress,
-                    name=self._namer(space),
-                )
+                self._builder = threading.get_ident()
+                try:
+                    tree = build_tree(
+                        space,
+                        base=self._base,
+                        threads=self._threads,
+                        progress=progress,
+                        name=self._namer(space),
+                    )
+                finally:
+                    self._builder = None
                 self._engines = (tree.space, tree)
             return tree
 

@@ -1,6 +1,7 @@
 """Objects as each part of a kernel wants them: one store for each way of reading them."""
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+import reprlib
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -9,6 +10,7 @@ import numpy as np
 from fastmks.errors import InvalidArgument
 from fastmks.kernels.base import Kernel, ObjectKernel, leaves
 from fastmks.stores import Store
+from fastmks.stores.listing import list_objects
 
 __all__ = ["Objects", "read_objects", "read_one", "read_queries"]
 
@@ -98,9 +100,12 @@ def read_one(one: Any, kernel: Kernel, like: Objects | None, *, name: str) -> Ob
 
 def _follow(objects: Any, fields: tuple[int, ...], name: str) -> Any:
     """Return the parts of the objects that the fields lead to."""
+    if not fields:
+        return objects
+    if hasattr(objects, "itertuples"):  # a pandas DataFrame: its columns are the fields
+        objects = objects.itertuples(index=False, name=None)
+    objects = list_objects(objects, name=name, wanted="a sequence of tuples")
     for depth, field in enumerate(fields):
-        if not isinstance(objects, Iterable):
-            raise InvalidArgument(f"{name} must be a sequence of tuples; got {objects!r}.")
         objects = [
             _part(item, field, _named(f"{name}[{i}]", fields[:depth]))
             for i, item in enumerate(objects)
@@ -110,11 +115,13 @@ def _follow(objects: Any, fields: tuple[int, ...], name: str) -> Any:
 
 def _part(item: Any, field: int, name: str) -> Any:
     try:
+        if isinstance(item, (str, bytes)):  # not even where it has letters enough
+            raise TypeError
         return item[field]
     except (TypeError, IndexError, KeyError):
         raise InvalidArgument(
             f"{name} must be a tuple with a field {field}, which OnField({field}, ...) compares; "
-            f"got {item!r}."
+            f"got {reprlib.repr(item)}."
         ) from None
 
 

@@ -2,6 +2,7 @@
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 
 from fastmks import kernels as K
 from kinds.base import Kind
@@ -56,6 +57,17 @@ _BAD = [
     ([_ALONE, _ALONE, ([(0, 1)], ["C"])], "labels are those of 1 nodes"),
     ([([(0, 1)], ["C", ["O"]])], "labels must be hashable; objects[0] has ['O'] at node 1"),
     ([([(0, 1)], ["C", float("nan")])], "objects[0] has the label nan"),
+    ([_ALONE, ([], [("C", float("nan"))])], "objects[1] has the label ('C', nan)"),
+    ([([], [frozenset({("C", (float("nan"),))})])], "objects[0] has the label frozenset"),
+    ([([], [np.datetime64("NaT")])], "objects[0] has the label NaT"),
+    ([([], [pd.NaT, "C"])], "objects[0] has the label NaT"),
+    ([([], ["C", pd.NA])], "objects[0] has the label <NA>"),
+    ([([], np.array(["2020-01-01", "NaT"], dtype="M8[D]"))], "objects[0] has the label NaT"),
+    ([([], np.ma.array([1, 2], mask=[0, 1]))], "node_labels of objects[0] must have no masked"),
+    ([(np.ma.array([[0, 1]], mask=[[0, 1]]), 2)], "edges of objects[0] must have no masked"),
+    ([({(0, 1): 0.5}, 2)], "edges of objects[0] must be an (m, 2) array"),
+    ([(np.array([[2**63, 0]], dtype=np.uint64), 2)], "objects[0] has an edge (9223372036854775807"),
+    ([np.eye(3)], "For an adjacency matrix A pass (np.transpose(A.nonzero()), A.shape[0])"),
     ([_ALONE, "CCO"], "objects[1] is not a graph"),
     ([_ALONE, None], "objects[1] is not a graph"),
     ([nx.DiGraph([(0, 1)])], "objects[0] is a directed graph"),

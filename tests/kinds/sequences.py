@@ -40,7 +40,7 @@ KINDS = [
             (["ACD", b"ACD"], "must all be str or all be bytes; objects[1] is b'ACD'"),
             ("ACDEF", "got one string. Put it in a list"),
             ([], "at least one object"),
-            ({"P1": "ACD"}, "got a dict. Pass a list; for a dict of names"),
+            ({"P1": "ACD"}, "got a dict. Pass list(d.values()), with ids=list(d)"),
             ({"ACD", "ACE"}, "got a set. Pass a list"),
             (pd.DataFrame({"seq": ["ACD"]}), "got a table. Pass one of its columns"),
         ],

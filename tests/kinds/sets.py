@@ -1,6 +1,7 @@
 """Fingerprints in all their forms, sets of anything, and vectors of counts."""
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 
 from fastmks import kernels as K
@@ -46,8 +47,17 @@ KINDS = [
             ([{1}, [2]], "objects[1] is [2]"),
             ([{1}, {-1}], "objects[1] must be a set of whole numbers from 0; it has -1"),
             ([{1}, {"a"}], "objects[1] must be a set of whole numbers from 0; it has 'a'"),
-            ([[True, False], [True]], "objects cannot be read as bits"),
+            ([[True, False], [True]], "objects[0] has 2 entries, objects[1] has 1"),
             ([], "objects must hold at least one object"),
+            ([None, {1}], "objects[0] must be a fingerprint; got None"),
+            ([[True, False], None], "objects[1] must be a fingerprint; got None"),
+            ([b"ab", b"cd"], "np.frombuffer(b''.join(rows), np.uint8)"),
+            ([_BITS[0], np.packbits(_BITS[1])], "objects[0] has 700 entries, objects[1] has 88"),
+            ([_BITS[0], _BITS[1].astype(np.uint8)], "objects[1] has dtype uint8"),
+            (sp.csr_array(2.0 * _BITS[:2]), "objects must be zeros and ones; objects[0, "),
+            (pd.DataFrame({"a": [0, 1]}), "dtype int64. Booleans are made by X.astype(bool)"),
+            (pd.DataFrame({"a": [{1}, {2}]}), "Pass one of the columns of the table"),
+            (pd.DataFrame({"a": [True, None]}, dtype="boolean"), "objects cannot be read as bits"),
         ],
     ),
     Kind("one bit", K.Tanimoto(), _BITS[:, :1], _QUERIES[:, :1]),
@@ -62,6 +72,10 @@ KINDS = [
             ("abc", "objects must be a sequence of sets; got 'abc'"),
             ([{1}, "abc"], "objects[1] is 'abc'"),
             (7, "objects must be a sequence of sets; got 7"),
+            ([{1}, [2, 3]], "objects[1] is [2, 3]. Make it one: set(...)"),
+            ([{1}, {2, float("nan")}], "objects[1] has nan"),
+            ([{("a", float("nan"))}], "objects[0] has ('a', nan)"),
+            ([{np.datetime64("NaT")}], "members of sets must be equal to themselves"),
         ],
     ),
     Kind("counts", K.MinMax(), _COUNTS, _COUNT_QUERIES),

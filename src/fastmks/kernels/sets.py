@@ -3,7 +3,6 @@
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, cast
 
 import numpy as np
@@ -12,14 +11,9 @@ from fastmks import _core
 from fastmks.errors import InvalidArgument
 from fastmks.kernels.base import ObjectKernel
 from fastmks.stores import DenseStore, Store, VectorStore, make_queries, make_store
-from fastmks.stores.bits import (
-    BitStore,
-    bits_of_members,
-    is_bit_vector,
-    read_bit_array,
-    read_bit_vectors,
-)
-from fastmks.stores.sets import MemberStore, is_set, number_members, read_sets
+from fastmks.stores.bits import BitStore
+from fastmks.stores.fingerprints import read_fingerprint_queries, read_fingerprints
+from fastmks.stores.sets import MemberStore, check_member, number_members, read_sets
 
 __all__ = ["Jaccard", "MinMax", "Tanimoto"]
 
@@ -50,12 +44,13 @@ class _SetKernel(_ShareKernel):
 
     def read(self, objects: Any, *, name: str) -> MemberStore:
         """Return sets as a store."""
-        return number_members(read_sets(objects, name=name, single=False), None, name=name)
+        sets = read_sets(objects, name=name, single=False)
+        return number_members(sets, None, name=name, check=check_member)
 
     def read_queries(self, queries: Any, like: Store, *, name: str) -> MemberStore:
         """Return sets as a store; a set is one query."""
         sets = read_sets(queries, name=name, single=True)
-        return number_members(sets, cast(MemberStore, like), name=name)
+        return number_members(sets, cast(MemberStore, like), name=name, check=check_member)
 
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the core's space of sets."""
@@ -87,19 +82,16 @@ class _BitKernel(_ShareKernel):
 
     def read(self, objects: Any, *, name: str) -> BitStore | MemberStore:
         """Return fingerprints as a store."""
-        return _read_bits(objects, name=name, single=False)
+        return read_fingerprints(objects, name=name, single=False)
 
     def read_queries(self, queries: Any, like: Store, *, name: str) -> BitStore | MemberStore:
         """Return fingerprints of the same length as a store; one alone is one query."""
-        if isinstance(like, MemberStore):
-            sets = read_sets(queries, name=name, single=True)
-            return number_members(sets, like, name=name, check=_check_position)
-        return _read_bit_queries(queries, cast(BitStore, like), name=name)
+        return read_fingerprint_queries(queries, cast("BitStore | MemberStore", like), name=name)
 
     def read_one(self, one: Any, like: Store | None, *, name: str) -> BitStore | MemberStore:
         """Return one fingerprint as a store."""
         if like is None:
-            return _read_bits(one, name=name, single=True)
+            return read_fingerprints(one, name=name, single=True)
         return self.read_queries(one, like, name=name)
 
     def make_space(self, store: Store, isa: str) -> _core.Space:
@@ -117,9 +109,11 @@ class Tanimoto(_BitKernel):
     - packed bits, a uint8 array (n, bytes) in the order of `numpy.packbits`: the highest bit of a
       byte comes first;
     - packed bits, a uint64 array (n, words): bit i is ``word[i // 64] >> i % 64 & 1``;
-    - booleans (n, bits);
+    - booleans (n, bits), or a DataFrame of them;
+    - a scipy.sparse matrix (n, bits) of zeros and ones;
     - a list of RDKit's ``ExplicitBitVect`` of one length;
-    - a list of Python sets of the positions set, whole numbers from 0 without a limit.
+    - a list of Python sets of the positions set, whole numbers from 0 without a limit;
+    - a list of such rows, all alike. Wherever a list will do, so will a pandas Series.
 
     Queries may be in another of these forms, with the same number of bits; only an index of
     sets takes nothing but sets.
@@ -174,52 +168,6 @@ class MinMax(_CountKernel):
     >>> MinMax()([2.0, 1.0, 0.0], [1.0, 1.0, 2.0])
     0.4
     """
-
-
-def _read_bits(objects: Any, *, name: str, single: bool) -> BitStore | MemberStore:
-    if single and is_bit_vector(objects):
-        return read_bit_vectors([objects], name=name)
-    if is_set(objects):
-        return number_members(
-            read_sets(objects, name=name, single=single), None, name=name, check=_check_position
-        )
-    if not hasattr(objects, "dtype") and hasattr(objects, "__iter__"):
-        objects = list(objects)
-        if objects and is_bit_vector(objects[0]):
-            return read_bit_vectors(objects, name=name)
-        if not objects or is_set(objects[0]):
-            sets = read_sets(objects, name=name, single=False)
-            return number_members(sets, None, name=name, check=_check_position)
-    return read_bit_array(objects, name=name, single=single)
-
-
-def _read_bit_queries(queries: Any, like: BitStore, *, name: str) -> BitStore:
-    if isinstance(queries, (list, tuple)) and not queries:
-        return bits_of_members([], like.n_bits, name=name)
-    read = _read_bits(queries, name=name, single=True)
-    if isinstance(read, BitStore):
-        if read.n_bits != like.n_bits:
-            raise InvalidArgument(
-                f"{name} must have {like.n_bits} bits, as the fingerprints they are compared "
-                f"with; got {read.n_bits}."
-            )
-        return read
-    sets = [queries] if is_set(queries) else list(queries)
-    for i, one in enumerate(sets):
-        if one and max(one) >= like.n_bits:
-            raise InvalidArgument(
-                f"{name} must be positions below the {like.n_bits} bits of the fingerprints they "
-                f"are compared with; {name}[{i}] has {max(one)}."
-            )
-    return bits_of_members(sets, like.n_bits, name=name)
-
-
-def _check_position(member: Hashable, name: str) -> None:
-    if not isinstance(member, (Integral, np.integer)) or int(member) < 0:
-        raise InvalidArgument(
-            f"{name} must be a set of whole numbers from 0; it has {member!r}. For sets of "
-            "anything else use Jaccard()."
-        )
 
 
 def _check_not_negative(store: VectorStore, name: str) -> VectorStore:

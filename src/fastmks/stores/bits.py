@@ -1,21 +1,34 @@
 """Sets as rows of bits: packed and boolean arrays, and the bit vectors of RDKit."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from numbers import Integral
+from typing import Any, cast
 
 import numpy as np
 
 from fastmks import _core
+from fastmks._validate import check_unmasked
 from fastmks.errors import InvalidArgument
 from fastmks.stores.base import Store
+from fastmks.stores.listing import is_table
+from fastmks.stores.vectors import SparseStore, make_queries
 
-__all__ = ["BitStore", "bits_of_members", "is_bit_vector", "read_bit_array", "read_bit_vectors"]
+__all__ = [
+    "FORMS",
+    "BitStore",
+    "bits_of_members",
+    "is_bit_vector",
+    "read_bit_array",
+    "read_bit_vectors",
+    "read_sparse_bits",
+]
+
+FORMS = "Pass packed bits as uint8 or uint64, booleans, RDKit bit vectors or sets of ints."
 
 _LINE = 64  # bytes of a cache line: rows are whole ones
 _MOST_BITS = 2**30 - 1
 _ROWS_AT_A_TIME = 1024
-_WAY_OUT = "Pass packed bits as uint8 or uint64, booleans, RDKit bit vectors or sets of ints."
+_BITS_AT_A_TIME = 2**25  # a byte each before they are packed
 _REVERSED = np.packbits(  # the byte with its bits in the other order
     np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1, bitorder="little"), axis=1
 )[:, 0]
@@ -59,15 +72,14 @@ def is_bit_vector(one: Any) -> bool:
 
 
 def read_bit_array(objects: Any, *, name: str, single: bool) -> BitStore:
-    """Return the rows of an array. A 1-D one is one query where `single`."""
-    try:
-        array = np.asarray(objects)
-    except Exception as error:  # numpy asks foreign objects, which may fail in ways of their own
-        raise InvalidArgument(f"{name} cannot be read as bits: {error} {_WAY_OUT}") from error
+    """Return the rows of an array, a table or a list. A 1-D one is one query where `single`."""
+    array = _as_array(objects, name)
     if array.dtype not in (np.bool_, np.uint8, np.uint64):
         hint = " Booleans are made by X.astype(bool)." if array.dtype.kind in "iuf" else ""
+        if is_table(objects) and not hint:
+            hint = " Pass one of the columns of the table."
         raise InvalidArgument(
-            f"{name} must be bits; got an array of dtype {array.dtype}.{hint} {_WAY_OUT}"
+            f"{name} must be bits; got an array of dtype {array.dtype}.{hint} {FORMS}"
         )
     if array.ndim == 1 and single:
         array = array.reshape(1, -1)
@@ -81,6 +93,36 @@ def read_bit_array(objects: Any, *, name: str, single: bool) -> BitStore:
         return _from_bytes(array, name)
     little = np.ascontiguousarray(array).astype("<u8", copy=False)
     return _from_bytes(_REVERSED[little.view(np.uint8)], name)
+
+
+def _as_array(objects: Any, name: str) -> np.ndarray[Any, Any]:
+    check_unmasked(objects, name)
+    try:
+        array = np.asarray(objects)
+        dtypes = np.atleast_1d(np.asarray(getattr(objects, "dtypes", []), dtype=object))
+        if len(dtypes) and all(str(dtype) == "boolean" for dtype in dtypes):  # pandas' own
+            array = array.astype(bool)
+    except Exception as error:  # numpy asks foreign objects, which may fail in ways of their own
+        seen = str(error).rstrip(".")
+        raise InvalidArgument(f"{name} cannot be read as bits: {seen}. {FORMS}") from error
+    return array
+
+
+def read_sparse_bits(matrix: Any, *, name: str) -> BitStore:
+    """Return the rows of a sparse matrix of zeros and ones."""
+    rows = cast(SparseStore, make_queries(matrix, name=name))
+    is_set = rows.values != 0
+    bad = np.flatnonzero(is_set & (rows.values != 1))
+    row_of_entry = np.repeat(np.arange(len(rows)), np.diff(rows.offsets))
+    if len(bad):
+        at = bad[0]
+        raise InvalidArgument(
+            f"{name} must be zeros and ones; {name}[{row_of_entry[at]}, {rows.columns[at]}] is "
+            f"{rows.values[at]}. Counts are for MinMax(); to forget them pass X != 0."
+        )
+    begins = np.searchsorted(row_of_entry[is_set], np.arange(1, len(rows)))
+    sets = np.split(rows.columns[is_set], begins) if len(rows) else []
+    return bits_of_members(sets, rows.n_columns, name=name)
 
 
 def read_bit_vectors(vectors: list[Any], *, name: str) -> BitStore:
@@ -104,17 +146,28 @@ def bits_of_members(sets: list[Any], n_bits: int, *, name: str) -> BitStore:
     """Return sets of numbers below n_bits as rows of bits."""
     _check_length(n_bits, name)
     rows = _empty_rows(len(sets), n_bits)
-    for begin in range(0, len(sets), _ROWS_AT_A_TIME):
-        part = sets[begin : begin + _ROWS_AT_A_TIME]
+    at_a_time = max(1, min(_ROWS_AT_A_TIME, _BITS_AT_A_TIME // n_bits))
+    for begin in range(0, len(sets), at_a_time):
+        part = sets[begin : begin + at_a_time]
         bits = np.zeros((len(part), n_bits), dtype=bool)
         for i, members in enumerate(part):
-            bits[i, _positions(members)] = True
+            try:
+                positions = np.fromiter(members, dtype=np.int64)
+                if positions.min(initial=0) < 0:  # numpy would count from the end
+                    raise IndexError
+                bits[i, positions] = True
+            except (IndexError, TypeError, ValueError, OverflowError):
+                raise _bad_member(members, n_bits, f"{name}[{begin + i}]") from None
         rows[begin : begin + len(part), : -(-n_bits // 8)] = np.packbits(bits, axis=1)
     return BitStore(rows.view(np.uint64), n_bits)
 
 
-def _positions(members: Iterable[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    return np.fromiter(members, dtype=np.int64)
+def _bad_member(members: Any, n_bits: int, name: str) -> InvalidArgument:
+    bad = next((m for m in members if not (isinstance(m, Integral) and 0 <= int(m) < n_bits)), None)
+    return InvalidArgument(
+        f"{name} must have whole numbers from 0 to {n_bits - 1} as its bits, of which there are "
+        f"{n_bits}; it has {bad!r}."
+    )
 
 
 def _packed(array: np.ndarray[Any, Any], n_bits: int, name: str) -> BitStore:

@@ -4,13 +4,15 @@ import reprlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from numbers import Integral, Number
+from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from fastmks._validate import check_unmasked
 from fastmks.errors import InvalidArgument
 from fastmks.stores.counts import Vocabulary
+from fastmks.stores.listing import is_equal_to_itself, is_sparse, list_objects
 
 __all__ = ["Graphs", "list_graphs", "read_graphs"]
 
@@ -51,11 +53,7 @@ def list_graphs(graphs: Any, *, name: str, single: bool) -> list[Any]:
                 f"{name} must be a list of graphs; got one graph. Put it in a list."
             )
         return [graphs]
-    if isinstance(graphs, (str, bytes, Mapping)) or not isinstance(graphs, Iterable):
-        raise InvalidArgument(
-            f"{name} must be a list of graphs; got {reprlib.repr(graphs)}. {_WAY_OUT}"
-        )
-    return list(graphs)
+    return list_objects(graphs, name=name, wanted="a list of graphs", way_out=_WAY_OUT)
 
 
 def read_graphs(
@@ -99,8 +97,14 @@ def _read_graph(graph: Any, name: str) -> tuple[_Integers, Sequence[Any]]:
         return _read_networkx(graph, name)
     if isinstance(graph, (tuple, list)) and len(graph) == 2:
         return _read_edges(graph[0], name), _read_labels(graph[1], name)
+    is_matrix = is_sparse(graph) or getattr(graph, "ndim", 0) == 2
+    hint = (
+        " For an adjacency matrix A pass (np.transpose(A.nonzero()), A.shape[0])."
+        if is_matrix
+        else ""
+    )
     raise InvalidArgument(
-        f"{name} is not a graph that can be read; got {reprlib.repr(graph)}. {_WAY_OUT}"
+        f"{name} is not a graph that can be read; got {reprlib.repr(graph)}. {_WAY_OUT}{hint}"
     )
 
 
@@ -118,7 +122,14 @@ def _read_networkx(graph: Any, name: str) -> tuple[_Integers, Sequence[Any]]:
 
 def _read_edges(edges: Any, name: str) -> _Integers:
     rule = f"edges of {name} must be an (m, 2) array of whole numbers, two nodes per row"
+    check_unmasked(edges, f"edges of {name}")
+    if isinstance(edges, Mapping) and not isinstance(edges, Set):  # those of networkx are both
+        raise InvalidArgument(
+            f"{rule}; got a {type(edges).__name__}. For kernels without weights pass list(edges)."
+        )
     try:
+        if isinstance(edges, Iterable) and not hasattr(edges, "__array__"):
+            edges = list(edges)  # generators and sets too, whose order makes no difference
         array = np.asarray(edges)
     except (ValueError, TypeError, RuntimeError) as error:
         raise InvalidArgument(f"{rule}; they cannot be read as an array: {error}") from error
@@ -128,7 +139,10 @@ def _read_edges(edges: Any, name: str) -> _Integers:
         hint = " Transpose it." if array.ndim == 2 and array.shape[0] == 2 else ""
         raise InvalidArgument(f"{rule}; got the shape {array.shape}.{hint}")
     if array.dtype.kind not in "iu":
-        raise InvalidArgument(f"{rule}; got dtype {array.dtype}.")
+        hint = " Convert it with .astype(int)." if array.dtype.kind == "f" else ""
+        raise InvalidArgument(f"{rule}; got dtype {array.dtype}.{hint}")
+    if array.dtype == np.uint64:
+        array = np.minimum(array, np.uint64(2**63 - 1))  # no node either, and not negative
     return array.astype(np.int64)
 
 
@@ -139,10 +153,13 @@ def _read_labels(labels: Any, name: str) -> Sequence[Any]:
         if not 0 <= n_nodes <= _MOST_NODES:
             raise InvalidArgument(f"{rule}, from 0 to 2**31 - 1; got {n_nodes}.")
         return [None] * n_nodes
+    check_unmasked(labels, f"node_labels of {name}")
     if hasattr(labels, "__array__"):
         array = np.asarray(labels)
         if array.ndim != 1:
             raise InvalidArgument(f"{rule}; got an array of shape {array.shape}.")
+        if array.dtype.kind in "mM" and np.isnat(array).any():
+            raise _unequal_label(name, "NaT")
         listed: list[Any] = array.tolist()
         return listed
     # Sets and mappings are not in the order of the nodes.
@@ -161,11 +178,15 @@ def _check_labels(labels: Sequence[Any], name: str) -> None:
             "(of those it lists). A tuple will do for a list."
         ) from None
     for label in distinct:
-        if isinstance(label, Number) and label != label:
-            raise InvalidArgument(
-                f"labels must be equal to themselves; {name} has the label {label}. Give unknown "
-                "labels a value of their own, such as None."
-            )
+        if not is_equal_to_itself(label):
+            raise _unequal_label(name, label)
+
+
+def _unequal_label(name: str, label: Any) -> InvalidArgument:
+    return InvalidArgument(
+        f"labels must be equal to themselves; {name} has the label {label}. Give unknown "
+        "labels a value of their own, such as None."
+    )
 
 
 def _is_hashable(label: Any) -> bool:

@@ -1,14 +1,15 @@
 """Objects of any kind, kept as Python has them, and the functions of the user that compare them."""
 
-import sys
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from fastmks._validate import check_unmasked
 from fastmks.errors import InvalidArgument
 from fastmks.stores.base import Store
+from fastmks.stores.listing import is_sparse, list_objects
 from fastmks.stores.returned import read_returned
 
 __all__ = ["Calls", "Functions", "PythonStore", "read_object", "read_python", "read_python_queries"]
@@ -120,6 +121,7 @@ def read_python_queries(queries: Any, like: PythonStore, *, name: str) -> Python
 def read_object(one: Any, like: PythonStore | None, *, name: str) -> PythonStore:
     """Return the store of a single object."""
     if isinstance(one, (np.ndarray, np.generic)):
+        check_unmasked(one, name)
         return PythonStore(_read_only(np.asarray(one)[None]))
     if like is not None and isinstance(like.objects, np.ndarray):
         return PythonStore(_rows_like([one], like.objects, name))
@@ -136,19 +138,15 @@ def _listed(objects: Any, name: str) -> list[Any]:
         return list(objects.itertuples(index=False))
     if hasattr(objects, "iter_rows"):  # a polars DataFrame
         return list(objects.iter_rows())
-    sparse = sys.modules.get("scipy.sparse")  # whoever holds a sparse matrix has imported it
-    if sparse is not None and sparse.issparse(objects):
+    if is_sparse(objects):
         return list(objects.tocsr())
-    if not isinstance(objects, Iterable):
-        raise InvalidArgument(
-            f"{name} must be a sequence of objects; got {objects!r}. Put a single object in a "
-            f"list. {_WAY_OUT}"
-        )
-    return list(objects)
+    advice = f"Put a single object in a list. {_WAY_OUT}"
+    return list_objects(objects, name=name, wanted="a sequence of objects", way_out=advice)
 
 
 def _rows_like(queries: Any, array: _Array, name: str) -> _Array:
     """Return queries as an array of such rows."""
+    check_unmasked(queries, name)
     try:
         read = np.asarray(queries)
     except Exception as error:  # objects may fail in ways of their own when numpy asks them
@@ -172,8 +170,7 @@ def _is_one_of(array: _Array, objects: list[Any]) -> bool:
 
 
 def _plain(array: _Array, name: str) -> _Array:
-    if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
-        raise InvalidArgument(f"{name} must have no masked entries. Fill them first: .filled(0).")
+    check_unmasked(array, name)
     return _read_only(np.asarray(array))
 
 

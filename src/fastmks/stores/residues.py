@@ -12,6 +12,8 @@ from fastmks.stores.strings import read_strings
 
 __all__ = ["ResidueStore", "make_residues"]
 
+_RARE_RESIDUES, _NEAREST_RESIDUES = "UO", "CK"  # no published matrix scores the former
+
 
 @dataclass(frozen=True, eq=False)
 class ResidueStore(Store):
@@ -74,15 +76,25 @@ def _unknown_letter(
 ) -> str:
     i = int(np.searchsorted(offsets, at, side="right")) - 1
     letter = chr(int(codes[at]))
-    hint = (
-        "Convert the strings with .upper()."
-        if letter.upper() in letters
-        else "Replace such letters first, or pass a Substitution that scores them."
-    )
+    advice = _letter_advice(letter, letters, is_bytes=codes.dtype == np.uint8)
     return (
         f"{name} must consist of the letters {letters} of {matrix}; {name}[{i}] has {letter!r} at "
-        f"position {at - int(offsets[i])}. {hint}"
+        f"position {at - int(offsets[i])}. {advice}"
     )
+
+
+def _letter_advice(letter: str, letters: str, *, is_bytes: bool) -> str:
+    if letter.upper() in letters:
+        return "Convert the strings with .upper()."
+    if letter.upper() in _RARE_RESIDUES and set(_NEAREST_RESIDUES) <= set(letters):
+        upper = "" if letter.isupper() else ".upper()"
+        kind, b = ("bytes", "b") if is_bytes else ("str", "")
+        table = f"{kind}.maketrans({b}{_RARE_RESIDUES!r}, {b}{_NEAREST_RESIDUES!r})"
+        return (
+            "Replace selenocysteine and pyrrolysine by cysteine and lysine first: "
+            f"s{upper}.translate({table})."
+        )
+    return "Replace such letters first, or pass a Substitution that scores them."
 
 
 def _offsets(lengths: list[int]) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -1,14 +1,18 @@
 """Time series of one or more channels, lengths as they come."""
 
-from collections.abc import Iterable
+import reprlib
 from dataclasses import dataclass, field
+from numbers import Number
 from typing import Any
 
 import numpy as np
 
 from fastmks import _core
+from fastmks._validate import check_unmasked
 from fastmks.errors import InvalidArgument
 from fastmks.stores.base import Store
+from fastmks.stores.listing import is_sparse, is_table, list_objects
+from fastmks.stores.vectors import read_table
 
 __all__ = ["SeriesStore", "make_series"]
 
@@ -70,32 +74,44 @@ def make_series(
 
 
 def _items(series: Any, name: str, *, single: bool) -> list[Any]:
-    if isinstance(series, (str, bytes)) or not isinstance(series, Iterable):
-        raise InvalidArgument(f"{name} must be a sequence of series; got {series!r}.")
-    if hasattr(series, "to_numpy") and hasattr(series, "columns"):  # a data frame: one each row
-        series = series.to_numpy()
-    items = list(series)
-    if items and all(np.ndim(item) == 0 for item in items):
-        if single:
-            return [np.asarray(items)]
+    if is_table(series):  # one series in each row
+        series = read_table(series, name)
+    is_flat = getattr(series, "ndim", 0) == 1 and not is_sparse(series)
+    is_one = is_flat and len(series) > 0 and _has_numbers(series)
+    items = [series] if is_one else list_objects(series, name=name, wanted="a sequence of series")
+    if items and all(map(_is_number, items)):
+        items, is_one = [np.asarray(items)], True
+    if is_one and not single:
         raise InvalidArgument(
-            f"{name} must be a sequence of series; got one series of {len(items)} numbers. Put it "
-            "in a list."
+            f"{name} must be a sequence of series; got one series of {len(items[0])} numbers. Put "
+            "it in a list."
         )
     return items
 
 
+def _has_numbers(array: Any) -> bool:
+    return getattr(getattr(array, "dtype", None), "kind", "O") in "biuf"
+
+
+def _is_number(item: Any) -> bool:
+    is_scalar = isinstance(item, (np.generic, np.ndarray)) and item.ndim == 0
+    if np.ma.is_masked(item):
+        return False
+    return isinstance(item, Number) or (is_scalar and _has_numbers(item))
+
+
 def _read_one(item: Any, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return a series as (channels, time), checked."""
+    check_unmasked(item, name)
     try:
         array = np.asarray(item)
     except Exception as error:
         # numpy asks foreign objects for their numbers, and they may fail in ways of their own.
         raise InvalidArgument(f"{name} cannot be read as an array: {error}") from error
     if array.dtype.kind not in "biuf" or array.ndim not in (1, 2):
+        seen = f"dtype {array.dtype}, shape {array.shape}" if array.ndim else reprlib.repr(item)
         raise InvalidArgument(
-            f"{name} must be a series of real numbers, 1-D or (time, channels); got "
-            f"dtype {array.dtype}, shape {array.shape}."
+            f"{name} must be a series of real numbers, 1-D or (time, channels); got {seen}."
         )
     if array.size == 0:
         raise InvalidArgument(

@@ -1,6 +1,7 @@
 """Python sets of hashable members, which a vocabulary numbers."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+import reprlib
+from collections.abc import Callable, Hashable, KeysView, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -10,8 +11,9 @@ import numpy as np
 from fastmks import _core
 from fastmks.errors import InvalidArgument
 from fastmks.stores.base import Store
+from fastmks.stores.listing import is_equal_to_itself, list_objects
 
-__all__ = ["MemberStore", "is_set", "number_members", "read_sets"]
+__all__ = ["MemberStore", "check_member", "is_set", "number_members", "read_sets"]
 
 _MOST_MEMBERS = 2**30 - 1
 _Int64s: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
@@ -67,7 +69,7 @@ def is_set(one: Any) -> bool:
     return isinstance(one, (set, frozenset))
 
 
-def read_sets(sets: Any, *, name: str, single: bool) -> list[Any]:
+def read_sets(sets: Any, *, name: str, single: bool, way_out: str = "") -> list[Any]:
     """Return a list of sets. One set is one query where `single`."""
     if is_set(sets):
         if not single:
@@ -75,17 +77,28 @@ def read_sets(sets: Any, *, name: str, single: bool) -> list[Any]:
                 f"{name} must be a sequence of sets; got one set. Put it in a list."
             )
         return [sets]
-    if isinstance(sets, (str, bytes)) or not isinstance(sets, Iterable):
-        raise InvalidArgument(f"{name} must be a sequence of sets; got {sets!r}.")
-    read = list(sets)
+    read = list_objects(sets, name=name, wanted="a sequence of sets", way_out=way_out)
     for i, one in enumerate(read):
         if not is_set(one):
-            raise InvalidArgument(f"{name} must all be sets; {name}[{i}] is {one!r}.")
+            if not way_out and isinstance(one, (list, tuple, KeysView)):
+                way_out = "Make it one: set(...)."
+            raise InvalidArgument(
+                f"{name} must all be sets; {name}[{i}] is {reprlib.repr(one)}. {way_out}".rstrip()
+            )
     return read
 
 
+def check_member(member: Hashable, name: str) -> None:
+    """Refuse NaN and its like: whether two sets have it in common would depend on its address."""
+    if not is_equal_to_itself(member):
+        raise InvalidArgument(
+            f"members of sets must be equal to themselves; {name} has {member!r}. Leave missing "
+            "members out, or give them a value of their own, such as None."
+        )
+
+
 def number_members(
-    sets: list[Any], like: MemberStore | None, *, name: str, check: MemberCheck | None = None
+    sets: list[Any], like: MemberStore | None, *, name: str, check: MemberCheck
 ) -> MemberStore:
     """Return the store of some sets, in the vocabulary of `like` or in a new one."""
     vocabulary: dict[Hashable, int] = {}
@@ -100,8 +113,7 @@ def number_members(
         for member in one:
             number = known.get(member)
             if number is None:
-                if check is not None:
-                    check(member, f"{name}[{i}]")
+                check(member, f"{name}[{i}]")
                 if like is not None:
                     continue
                 number = vocabulary[member] = len(vocabulary)

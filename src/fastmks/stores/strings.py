@@ -1,11 +1,14 @@
 """Read strings from whatever sequence holds them."""
 
-from collections.abc import Iterable, Mapping, Set
+import reprlib
 from typing import Any
 
 from fastmks.errors import InvalidArgument
+from fastmks.stores.listing import is_equal_to_itself, list_objects
 
 __all__ = ["read_strings"]
+
+_BUFFERS = (bytearray, memoryview)
 
 
 def read_strings(strings: Any, *, name: str, single: bool = False) -> list[str] | list[bytes]:
@@ -13,28 +16,27 @@ def read_strings(strings: Any, *, name: str, single: bool = False) -> list[str] 
 
     Lists, tuples, numpy arrays, pandas Series and generators will do.
     """
-    if isinstance(strings, (str, bytes)):
+    if isinstance(strings, (str, bytes, *_BUFFERS)):
         if not single:
             raise InvalidArgument(
                 f"{name} must be a sequence of strings; got one string. Put it in a list."
             )
         strings = [strings]
-    if hasattr(strings, "columns"):
-        raise InvalidArgument(
-            f"{name} must be a sequence of strings; got a table. Pass one of its columns."
-        )
-    if isinstance(strings, (Mapping, Set)):
-        raise InvalidArgument(
-            f"{name} must be strings in an order; got a {type(strings).__name__}. Pass a list; for "
-            "a dict of names and strings, list(d.values()) with ids=list(d)."
-        )
-    if not isinstance(strings, Iterable):
-        raise InvalidArgument(f"{name} must be a sequence of strings; got {strings!r}.")
-    read = list(strings)
+    listed = list_objects(strings, name=name, wanted="a sequence of strings")
+    read = [bytes(string) if isinstance(string, _BUFFERS) else string for string in listed]
     wanted = bytes if read and isinstance(read[0], bytes) else str
     for i, string in enumerate(read):
         if not isinstance(string, wanted):
             raise InvalidArgument(
-                f"{name} must all be str or all be bytes; {name}[{i}] is {string!r}."
+                f"{name} must all be str or all be bytes; {name}[{i}] is {reprlib.repr(string)}. "
+                f"{_advice(string)}"
             )
     return read
+
+
+def _advice(item: Any) -> str:
+    if isinstance(item, (str, bytes)):
+        return "Decode the bytes, or encode the others."
+    if item is None or not is_equal_to_itself(item):
+        return "Drop or fill missing strings first."
+    return "Turn what prints as its letters into strings first: [str(s) for s in ...]."

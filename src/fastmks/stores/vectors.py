@@ -1,16 +1,18 @@
 """Vectors of one length, dense or sparse."""
 
-import sys
+from collections.abc import Mapping, Set, ValuesView
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from fastmks import _core
+from fastmks._validate import check_unmasked
 from fastmks.errors import InvalidArgument
 from fastmks.stores.base import Store
+from fastmks.stores.listing import is_sparse, list_objects
 
-__all__ = ["DenseStore", "SparseStore", "VectorStore", "make_queries", "make_store"]
+__all__ = ["DenseStore", "SparseStore", "VectorStore", "make_queries", "make_store", "read_table"]
 
 _MOST_COLUMNS = 2**31 - 1
 _CACHE_LINE = 64  # bytes
@@ -137,12 +139,7 @@ def make_queries(
 
 
 def _read_vectors(vectors: Any, name: str, *, single: bool) -> VectorStore:
-    return _sparse(vectors, name) if _is_sparse(vectors) else _dense(vectors, name, single=single)
-
-
-def _is_sparse(objects: Any) -> bool:
-    sparse = sys.modules.get("scipy.sparse")  # whoever holds a sparse matrix has imported it
-    return sparse is not None and bool(sparse.issparse(objects))
+    return _sparse(vectors, name) if is_sparse(vectors) else _dense(vectors, name, single=single)
 
 
 def _float_dtype(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
@@ -186,11 +183,12 @@ def _dense(objects: Any, name: str, *, single: bool) -> DenseStore:
 
 def _read(objects: Any, name: str) -> np.ndarray[Any, Any]:
     """Whatever numpy can read, as an array of whatever dtype."""
-    if isinstance(objects, np.ma.MaskedArray) and np.ma.is_masked(objects):
-        raise InvalidArgument(f"{name} must have no masked entries. Fill them first: .filled(0).")
+    check_unmasked(objects, name)
+    if isinstance(objects, (Mapping, Set, ValuesView)) or _is_column_of_rows(objects):
+        objects = list_objects(objects, name=name, wanted="vectors, one for each object")
     if hasattr(objects, "dtypes") and hasattr(objects, "to_numpy"):
-        objects = _read_frame(objects, name)
-    _check_row_lengths(objects, name)
+        objects = read_table(objects, name)
+    _check_rows(objects, name)
     try:
         return np.asarray(objects)
     except Exception as error:
@@ -198,8 +196,16 @@ def _read(objects: Any, name: str) -> np.ndarray[Any, Any]:
         raise InvalidArgument(f"{name} cannot be read as an array: {error} {_WAY_OUT}") from error
 
 
-def _read_frame(frame: Any, name: str) -> Any:
-    """A pandas DataFrame or Series as an array, without the detour through objects."""
+def _is_column_of_rows(objects: Any) -> bool:
+    """Whether something is a pandas Series or an array of objects, each a vector."""
+    kind = getattr(getattr(objects, "dtype", None), "kind", "")
+    if getattr(objects, "ndim", 0) != 1 or kind != "O":
+        return False
+    return len(objects) > 0 and isinstance(next(iter(objects)), (list, tuple, np.ndarray))
+
+
+def read_table(frame: Any, name: str) -> Any:
+    """Return a pandas DataFrame or Series as an array, without the detour through objects."""
     dtypes = list(np.atleast_1d(np.asarray(frame.dtypes, dtype=object)))
     if not all(hasattr(dtype, "kind") for dtype in dtypes):
         return frame  # not pandas: numpy reads it
@@ -215,10 +221,14 @@ def _read_frame(frame: Any, name: str) -> Any:
     return frame.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def _check_row_lengths(objects: Any, name: str) -> None:
+def _check_rows(objects: Any, name: str) -> None:
+    """Refuse rows of several lengths, and masked ones: numpy names neither."""
     if not isinstance(objects, (list, tuple)) or not objects:
         return
-    if not all(isinstance(row, (list, tuple)) for row in objects):
+    for i, row in enumerate(objects):
+        if isinstance(row, np.ma.MaskedArray):
+            check_unmasked(row, f"{name}[{i}]")
+    if not all(isinstance(row, (list, tuple)) or _is_flat(row) for row in objects):
         return
     for i, row in enumerate(objects):
         if len(row) != len(objects[0]):
@@ -226,6 +236,10 @@ def _check_row_lengths(objects: Any, name: str) -> None:
                 f"{name} must have rows of one length; row 0 has {len(objects[0])} entries, "
                 f"row {i} has {len(row)}."
             )
+
+
+def _is_flat(row: Any) -> bool:
+    return isinstance(row, np.ndarray) and row.ndim == 1
 
 
 def _check_columns(n_columns: int, name: str) -> None:
