@@ -9,6 +9,7 @@ import numpy as np
 from fastmks import _core
 from fastmks.errors import InvalidArgument
 from fastmks.stores.base import Store
+from fastmks.stores.strings import FOR_STRINGS
 
 __all__ = ["SeriesStore", "make_series"]
 
@@ -75,6 +76,11 @@ def _items(series: Any, name: str, *, single: bool) -> list[Any]:
     if hasattr(series, "to_numpy") and hasattr(series, "columns"):  # a data frame: one each row
         series = series.to_numpy()
     items = list(series)
+    if items and isinstance(items[0], (str, bytes)):
+        raise InvalidArgument(
+            f"{name} must be a sequence of series; {name}[0] is the string {items[0]!r}. "
+            f"{FOR_STRINGS}"
+        )
     if items and all(np.ndim(item) == 0 for item in items):
         if single:
             return [np.asarray(items)]
