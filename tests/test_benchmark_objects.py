@@ -1,0 +1,40 @@
+"""The benchmarks of fingerprints and of kernels of the user's own run without data."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # benchmarks are not installed
+
+from benchmarks.objects import fingerprints as objects_fingerprints
+from benchmarks.objects import own as objects_own
+
+
+def test_the_program_about_fingerprints_runs_without_data(tmp_path, capsys):
+    file = tmp_path / "figures.json"
+    options = ["--quick", "--rounds", "1", "--objects", "200", "--queries", "3"]
+    assert objects_fingerprints.main([*options, "--out", str(file)]) == 0
+    ledger = json.loads(file.read_text())
+    assert ledger["name"] == "objects_fingerprints"
+    assert ledger["notes"][0].startswith("generated fingerprints; missing:")
+    assert {(row["n_objects"], row["n_queries"]) for row in ledger["rows"]} == {(200, 3)}
+    contestants = {row["contestant"] for row in ledger["rows"]}
+    assert contestants >= {"fastmks, single queries", "fastmks, one batch", "numpy, single queries"}
+    assert not any(row["wrong"] for row in ledger["rows"])
+    assert "ms a query" in capsys.readouterr().out
+
+
+def test_the_program_about_your_own_runs_without_data(tmp_path, capsys):
+    file = tmp_path / "figures.json"
+    options = ["--quick", "--rounds", "1", "--objects", "40", "--queries", "2"]
+    assert objects_own.main([*options, "--out", str(file)]) == 0
+    ledger = json.loads(file.read_text())
+    assert ledger["name"] == "objects_own"
+    rows = {row["case"]: row for row in ledger["rows"]}
+    assert rows["scan, Python function, beside its bare calls"]["evaluations"] == 40 * 2
+    assert rows["tree, small sets in Python, k = 1, beside the scan"]["n_objects"] == 40
+    assert all(0 < row["evaluations"] <= row["scan_evaluations"] for row in rows.values())
+    assert "beside Linear()" in capsys.readouterr().out
+    assert np.float64(1e-310) / np.float64(2.0) == 5e-311  # its C function set no mode of the CPU
