@@ -1,5 +1,8 @@
 """Kernels that are the same kernel are equal, however they were written, and print the same."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -90,7 +93,13 @@ def test_what_differs_stays_different():
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_repr_evaluates_back_unless_it_names_functions(kind):
     if not any(isinstance(leaf, _PythonKernel) for _, leaf in leaves(kind.kernel)):
-        assert eval(repr(kind.kernel), vars(K).copy()) == kind.kernel
+        for twin in (
+            eval(repr(kind.kernel), vars(K).copy()),
+            pickle.loads(pickle.dumps(kind.kernel)),
+            copy.deepcopy(kind.kernel),
+        ):
+            assert twin == kind.kernel
+            assert hash(twin) == hash(kind.kernel)
 
 
 def test_equal_kernels_share_what_they_read():
