@@ -27,9 +27,6 @@ from benchmarks.harness import (
 )
 from benchmarks.kernels import COSINE, LINEAR, POLYNOMIAL
 from benchmarks.noise import Moment, others_share
-from benchmarks.objects import alignments as objects_alignments
-from benchmarks.objects import proteins as objects_proteins
-from benchmarks.objects import series as objects_series
 from benchmarks.paper import grid as paper_grid
 from benchmarks.paper.figure import plot_speedups
 from benchmarks.peers import dense
@@ -400,30 +397,3 @@ def test_a_picture_without_matplotlib_is_a_line(tmp_path, monkeypatch, capsys):
     plot_speedups({("Bio", "linear", 1): 3.0}, tmp_path / "bars.png")
     assert capsys.readouterr().out == "matplotlib is not installed: no picture\n"
     assert not (tmp_path / "bars.png").exists()
-
-
-def test_the_protein_experiment_writes_its_table_and_its_picture(tmp_path, capsys):
-    out, figure = tmp_path / "proteins.json", tmp_path / "proteins.png"
-    arguments = ["--quick", "--objects", "60", "--queries", "4"]
-    assert objects_proteins.main([*arguments, "--out", str(out), "--figure", str(figure)]) == 0
-    rows = json.loads(out.read_text())["rows"]
-    assert [(row["p"], row["k"]) for row in rows] == [
-        (p, k) for p in (1, 2, 3) for k in (1, 2, 5, 10)
-    ]
-    assert all(row["n_objects"] == 60 and row["speedup"] >= 1.0 for row in rows)
-    assert figure.stat().st_size > 0
-    assert "speed-up in evaluations" in capsys.readouterr().out
-
-
-def test_the_protein_experiment_says_where_it_stopped(capsys):
-    assert objects_proteins.main(["--quick", "--queries", "2", "--patience", "0.000001"]) == 0
-    assert "p=3: stopped before n=2000" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("program", [objects_alignments, objects_series])
-def test_programs_about_alignments_agree_with_the_scan(program, tmp_path):
-    file = tmp_path / "found.json"
-    assert program.main(["--quick", "--objects", "12", "--queries", "2", "--out", str(file)]) == 0
-    rows = json.loads(file.read_text())["rows"]
-    assert rows
-    assert not any(row["differs_from_scan"] for row in rows)

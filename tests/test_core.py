@@ -102,7 +102,7 @@ def test_unknown_names():
     with pytest.raises(ValueError, match="no such vector kernel: quadratic"):
         space(form="quadratic")
     with pytest.raises(ValueError, match="no such instruction set here: mmx"):
-        _core.vector_space(dense(), "mmx", "linear", 1, 1.0, 0.0, 1.0)
+        _core.vector_space(dense(), "mmx", "linear")
 
 
 def test_combinations_of_spaces_that_differ_in_size():

@@ -1,5 +1,6 @@
 """Hardness as a whole: odd data, samples, the forecast, errors, words and pictures."""
 
+import collections
 import importlib
 import math
 import sys
@@ -11,7 +12,8 @@ from matplotlib import pyplot
 from scipy import sparse
 
 import fastmks
-from fastmks import kernels
+from fastmks import estimates, forecast, kernels
+from fastmks.kernels.object_kernel import leaves
 
 matplotlib.use("Agg")
 module = importlib.import_module("fastmks.hardness")  # fastmks.hardness itself is the function
@@ -136,14 +138,14 @@ def test_forecast_is_near_the_share_of_held_out_queries(d):
 def test_small_trees_are_the_mean_of_disjoint_parts():
     positions = np.arange(100)
     for halvings, sizes in ((0, [100]), (1, [50] * 2), (2, [25] * 4), (3, [])):
-        parts = module._parts(positions, halvings)
+        parts = forecast.parts_of(positions, halvings)
         assert [len(part) for part in parts] == sizes
         assert len(set(np.concatenate([*parts, []]))) == sum(sizes)
 
 
 def test_extrapolation_of_a_power():
     points = tuple((n, 3.0 * n**0.5) for n in (100, 200, 400))
-    exponent, share = module._extrapolate(points, 10_000)
+    exponent, share = forecast.extrapolate(points, 10_000)
     assert exponent == pytest.approx(0.5)
     assert share == pytest.approx(3.0 * 10_000**0.5 / 10_000)
 
@@ -158,7 +160,7 @@ def test_extrapolation_of_a_power():
     ],
 )
 def test_extrapolation_stays_possible(points, n, share):
-    assert module._extrapolate(points, n)[1] == pytest.approx(share)
+    assert forecast.extrapolate(points, n)[1] == pytest.approx(share)
 
 
 def test_advice_names_the_figures():
@@ -166,6 +168,72 @@ def test_advice_names_the_figures():
     assert easy == "A tree pays: it needs about 2 kernel evaluations a query, a scan 500."
     assert "about 150 kernel evaluations" in dear
     assert hard.startswith("A scan is as good: a tree needs about 465")
+
+
+# --- kernels that take long ----------------------------------------------------------------------
+
+
+def shared(x, y):
+    return float(sum(a * b for a, b in zip(x, y, strict=True)))
+
+
+@pytest.mark.parametrize("wrap", [lambda k: k, kernels.Normalized, lambda k: 2.0 * k + k])
+@pytest.mark.parametrize("queries", [None, normal(30, 3, seed=5).tolist()], ids=["own", "given"])
+def test_each_pair_is_evaluated_once(wrap, queries):
+    asked = collections.Counter()
+
+    def counted(x, y):
+        asked[tuple(x), tuple(y)] += 1
+        return shared(x, y)
+
+    objects = normal(120, 3).tolist()
+    kernel = wrap(kernels.Custom(counted))
+    fastmks.hardness(objects, kernel, queries=queries)
+    n_leaves = len(list(leaves(kernel)))
+    selves = [n for (x, y), n in asked.items() if x == y]
+    others = [n for (x, y), n in asked.items() if x != y]
+    assert max(others) == n_leaves
+    assert max(selves) <= 2 * n_leaves  # in the row of the object, and for all of them
+    n_pairs = 120 * 119 / 2
+    in_blocks = 120 * 32 / 2  # the other half of the blocks on the diagonal
+    n_asked = 0 if queries is None else 30 * 120
+    assert len(others) <= n_pairs + in_blocks + n_asked
+
+
+@pytest.mark.parametrize("queries", [None, normal(30, 3, seed=5)], ids=["own", "given"])
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        kernels.Custom(shared),
+        kernels.Normalized(kernels.Custom(shared)),
+        kernels.Normalized(kernels.GlobalAlignment(bandwidth=2.0)),
+    ],
+    ids=["function", "normalised function", "alignments"],
+)
+def test_remembered_values_change_nothing(kernel, queries, monkeypatch):
+    objects = normal(150, 3)
+    found = fastmks.hardness(objects, kernel, queries=queries, sample=140)
+    monkeypatch.setattr(estimates, "_MOST_DEAR", 0)
+    assert_same(found, fastmks.hardness(objects, kernel, queries=queries, sample=140))
+
+
+def test_errors_about_remembered_values_name_the_kernel_and_the_objects():
+    def apart(x, y):
+        return float(abs(x - y)) + 1.0
+
+    with pytest.raises(fastmks.NotMercerError, match=r"apart\) gives objects\[\d+\] and objects\["):
+        fastmks.hardness(list(range(40)), apart)
+
+    def odd(x, y):  # within what Cauchy and Schwarz allow, but at distances that no space has
+        return (1.0, 0.9, -0.5)[min(abs(x - y), 2)]
+
+    with pytest.raises(fastmks.NotMercerError, match=r"odd\) puts object \d+, object \d+ and"):
+        fastmks.hardness(list(range(40)), odd)
+
+
+def test_progress_of_remembered_values(capsys):
+    fastmks.hardness(normal(50, 2).tolist(), shared, progress=True)
+    assert "2500/2500" in capsys.readouterr().err.replace("2.50k/2.50k", "2500/2500")
 
 
 # --- errors --------------------------------------------------------------------------------------

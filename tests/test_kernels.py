@@ -99,7 +99,7 @@ class TestNames:
         assert K.as_kernel(cls.__name__.upper()) == cls()
 
     def test_all_names_are_listed(self):
-        assert set(K.KERNEL_NAMES) == {cls.__name__.lower() for cls in EVERY_CLASS}
+        assert set(K.KERNEL_NAMES) >= {cls.__name__.lower() for cls in EVERY_CLASS}
 
     def test_a_near_miss_gets_a_hint(self):
         with pytest.raises(InvalidArgument, match=r"got 'gausian'. Did you mean 'gaussian'\?"):
@@ -119,7 +119,7 @@ class TestNames:
                 derived.matrix([[1.0]])
 
     def test_a_class_is_not_a_kernel(self):
-        with pytest.raises(InvalidArgument, match=r"not its class; write Gaussian\(\.\.\.\)"):
+        with pytest.raises(InvalidArgument, match=r"not its class. Write Gaussian\(\.\.\.\)"):
             K.as_kernel(K.Gaussian)
 
 

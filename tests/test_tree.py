@@ -256,6 +256,16 @@ class TestViews:
         assert len(tree.text(most=5).splitlines()) == 6
         assert tree.text(most=5).endswith("objects")
 
+    def test_text_calls_objects_by_their_ids(self):
+        index = Index([[0.0], [1.0], [5.0]], algorithm="tree", ids=["a", "b", "c"])
+        assert index.tree.text().splitlines() == [
+            "object 'a': level 7, 3 objects within 5",
+            "  object 'a': level 0, 2 objects within 1",
+            "    object 'b' at 1",
+            "  object 'c' at 5",
+        ]
+        assert index.tree.to_networkx().nodes["object", 2]["point"] == 2  # still a position
+
     def test_graph_is_a_tree_with_the_figures_of_the_nodes(self):
         tree = Index(normal(200, 3), algorithm="tree").tree
         graph = tree.to_networkx()

@@ -10,7 +10,7 @@ The layers, from the ground up; a module may import from its own layer and from 
        dual_tree, estimates)
     5  ids, hits
     6  index
-    7  hardness
+    7  forecast, hardness
     8  the package itself and the doors
 
 One exception, by name: a kernel's own `__call__` and `matrix` are doors on the kernel, and enter
@@ -29,7 +29,7 @@ LAYERS = (
     {"engine", "scan", "filter", "tree", "tree_view", "walked_tree", "dual_tree", "estimates"},
     {"ids", "hits"},
     {"index"},
-    {"hardness"},
+    {"forecast", "hardness"},
     {"__init__"},
 )
 EXCEPTIONS = {("kernels.base", "spaces")}

@@ -5,6 +5,7 @@ ratio take turns, and the ratio is the median of the rounds. Kernel functions in
 with the `cc` of the system, and with numba where it is installed.
 """
 
+import argparse
 import ctypes
 import shutil
 import statistics
@@ -220,27 +221,31 @@ def _from_c(cc: str) -> Any:
     from scipy import LowLevelCallable
 
     folder = Path(tempfile.mkdtemp())
-    source, library = folder / "product.c", folder / "product.so"
+    source, compiled_to, library = (folder / f"product.{end}" for end in ("c", "o", "so"))
     source.write_text(_C)
-    options = ["-O3", "-march=native", "-ffast-math", "-shared", "-fPIC"]
-    subprocess.run([cc, *options, str(source), "-o", str(library)], check=True)
+    options = ["-O3", "-march=native", "-ffast-math", "-fPIC", "-c"]
+    subprocess.run([cc, *options, str(source), "-o", str(compiled_to)], check=True)
+    # Linked without -ffast-math: with it, loading the library would make the whole process flush
+    # subnormal numbers to zero.
+    subprocess.run([cc, "-shared", str(compiled_to), "-o", str(library)], check=True)
     function = ctypes.CDLL(str(library)).product
     pointer = ctypes.POINTER(ctypes.c_double)
     function.restype, function.argtypes = ctypes.c_double, (pointer, pointer, ctypes.c_ssize_t)
     return LowLevelCallable(function)
 
 
-def measure(*, quick: bool, rounds: int, note: Callable[[str], None]) -> list[Row]:
+def measure(options: argparse.Namespace, rounds: int, note: Callable[[str], None]) -> list[Row]:
     """Return every comparison."""
-    n = 300 if quick else 2000
-    rows = list(overhead(n, 5 if quick else 10, rounds))
+    quick = options.quick
+    n = options.objects or (300 if quick else 2000)
+    n_queries = options.queries or (5 if quick else 100)
+    rows = list(overhead(n, min(n_queries, 10), rounds))
     block = kernels.Custom(block=products)
-    vectors = 2000 if quick else 20_000
+    vectors = options.objects or (2000 if quick else 20_000)
     rows += against_built_in("Python block function", block, vectors, 64, rounds)
     for case, kernel in compiled(note):
         for columns in (16, 64, 256):
             rows += against_built_in(case, kernel, vectors, columns, rounds)
-    n_queries = 5 if quick else 100
     rows += saved("small sets in Python", recipes(n + n_queries), n_queries)
     rows += saved("sentences in Python", sentences(n + n_queries), n_queries)
     return rows
@@ -252,7 +257,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     started_at, before = commit(), now()
     notes: list[str] = []
     rounds = options.rounds or (3 if options.quick else 9)
-    rows = measure(quick=options.quick, rounds=rounds, note=notes.append)
+    rows = measure(options, rounds, notes.append)
     share = others_share(before, now())
     if share is not None:
         notes.append(f"others took {share:.0%} of the machine meanwhile")

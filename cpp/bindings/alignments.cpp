@@ -1,4 +1,3 @@
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
@@ -6,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "arrays.hpp"
 #include "bindings.hpp"
 #include "fastmks/residue_space.hpp"
 #include "fastmks/series_space.hpp"
@@ -17,8 +17,6 @@ using namespace nb::literals;
 namespace fastmks::bindings {
 namespace {
 
-template <class T, int D>
-using Array = nb::ndarray<const T, nb::ndim<D>, nb::c_contig, nb::device::cpu>;
 using Offsets = Array<std::int64_t, 1>;
 using SpaceResult = std::shared_ptr<Space>;
 

@@ -19,8 +19,11 @@ namespace nb = nanobind;
 
 template <class T>
 using Result = nb::ndarray<nb::numpy, T>;
-using Positions = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Thresholds = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+/// An array of D dimensions that Python keeps.
+template <class T, int D>
+using Array = nb::ndarray<const T, nb::ndim<D>, nb::c_contig, nb::device::cpu>;
+using Positions = Array<std::int64_t, 1>;
+using Thresholds = Array<double, 1>;
 
 /// Hands an array over to Python.
 template <class T>

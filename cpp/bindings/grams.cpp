@@ -23,7 +23,7 @@ namespace fastmks::bindings {
 namespace {
 
 template <class T>
-using Letters = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Letters = Array<T, 1>;
 
 // Offsets, columns, counts, how many columns there are, and the first row that is too large.
 using CountArrays =

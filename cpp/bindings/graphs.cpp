@@ -19,10 +19,8 @@ using namespace nb::literals;
 namespace fastmks::bindings {
 namespace {
 
-template <class T>
-using Numbers = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Offsets = Numbers<std::int64_t>;
-using Labels = Numbers<std::int32_t>;
+using Offsets = Array<std::int64_t, 1>;
+using Labels = Array<std::int32_t, 1>;
 
 template <class T, class Field>
 Result<T> column(const std::vector<PathCount>& counts, Field field) {

@@ -1,4 +1,3 @@
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
@@ -7,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "arrays.hpp"
 #include "bindings.hpp"
 #include "fastmks/minmax_space.hpp"
 #include "fastmks/tanimoto_space.hpp"
@@ -17,9 +17,6 @@ using namespace nb::literals;
 
 namespace fastmks::bindings {
 namespace {
-
-template <class T, int D>
-using Array = nb::ndarray<const T, nb::ndim<D>, nb::c_contig, nb::device::cpu>;
 
 std::shared_ptr<SetStore> bit_store(const Array<std::uint64_t, 2>& words) {
     const WithoutGil without_gil;

@@ -174,8 +174,8 @@ void register_spaces(nb::module_& m) {
         for (const Isa isa : available_isas()) names.push_back(to_string(isa));
         return names;
     });
-    m.def("vector_space", &vector_space, "store"_a, "isa"_a, "form"_a, "degree"_a, "scale"_a,
-          "offset"_a, "bandwidth"_a);
+    m.def("vector_space", &vector_space, "store"_a, "isa"_a, "form"_a, "degree"_a = 1,
+          "scale"_a = 1.0, "offset"_a = 0.0, "bandwidth"_a = 1.0);
     m.def(
         "sum_space",
         [](const std::vector<MutableSpace>& terms) {

@@ -1,4 +1,3 @@
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/shared_ptr.h>
 
 #include <cmath>
@@ -6,6 +5,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "arrays.hpp"
 #include "bindings.hpp"
 #include "fastmks/vector_store.hpp"
 #include "gil.hpp"
@@ -15,9 +15,6 @@ using namespace nb::literals;
 
 namespace fastmks::bindings {
 namespace {
-
-template <class T, int D>
-using Array = nb::ndarray<const T, nb::ndim<D>, nb::c_contig, nb::device::cpu>;
 
 // Rows may have room behind them.
 template <class T>

@@ -2,17 +2,12 @@
 
 #include <algorithm>
 
+#include "store_batch.hpp"
+
 namespace fastmks {
 namespace {
 
-struct MinMaxBatch final : QueryBatch {
-    MinMaxBatch(const VectorStore& store_, const double* sums_,
-                std::unique_ptr<VectorQueries> rows_, std::size_t begin_, std::size_t end_)
-        : QueryBatch(begin_, end_), store(store_), sums(sums_), rows(std::move(rows_)) {}
-    const VectorStore& store;
-    const double* sums;  // of all vectors of the space
-    std::unique_ptr<VectorQueries> rows;
-};
+using MinMaxBatch = StoreBatch<MinMaxSpace, VectorQueries>;
 
 double quotient(double smaller, double a, double b) {
     const double greater = (a + b) - smaller;
@@ -22,7 +17,7 @@ double quotient(double smaller, double a, double b) {
 }  // namespace
 
 MinMaxSpace::MinMaxSpace(std::shared_ptr<const VectorStore> store, Isa isa)
-    : store_(std::move(store)), isa_(isa), loops_(vector_loops(isa)), sums_(store_->size()) {
+    : ShareSpace(isa), store_(std::move(store)), loops_(vector_loops(isa)), sums_(store_->size()) {
     for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] = store_->sum(i);
 }
 
@@ -44,26 +39,21 @@ bool MinMaxSpace::accepts(const Space& queries) const noexcept {
 }
 
 std::unique_ptr<QueryBatch> MinMaxSpace::batch(std::size_t begin, std::size_t end) const {
-    return std::make_unique<MinMaxBatch>(*store_, sums_.data(), store_->queries(begin, end), begin,
-                                         end);
+    return std::make_unique<MinMaxBatch>(*this, store_->queries(begin, end), begin, end);
 }
 
 void MinMaxSpace::refill(std::unique_ptr<QueryBatch>& batch, std::size_t position) const {
-    auto* const held = dynamic_cast<MinMaxBatch*>(batch.get());
-    if (held && &held->store == store_.get() && held->size == 1 &&
-        store_->refill(*held->rows, position)) {
-        held->begin = position;
-    } else {
-        batch = this->batch(position, position + 1);
-    }
+    refill_batch<MinMaxBatch>(*this, batch, position, [&](VectorQueries& queries) {
+        return store_->refill(queries, position);
+    });
 }
 
 void MinMaxSpace::evaluate(const QueryBatch& queries, Selection objects, double* out,
                            std::size_t stride) const {
     const auto& taken = static_cast<const MinMaxBatch&>(queries);
-    store_->minimums(*taken.rows, objects, loops_, out, stride);
+    store_->minimums(*taken.queries, objects, loops_, out, stride);
     for (std::size_t i = 0; i < taken.size; ++i) {
-        const double sum = taken.sums[taken.begin + i];
+        const double sum = taken.space.sums_[taken.begin + i];
         double* const values = out + i * stride;
         for (std::size_t j = 0; j < objects.size; ++j) {
             values[j] = quotient(values[j], sum, sums_[objects[j]]);
@@ -75,7 +65,7 @@ void MinMaxSpace::bounds(const QueryBatch& queries, Selection objects, double* o
                          std::size_t stride) const {
     const auto& taken = static_cast<const MinMaxBatch&>(queries);
     for (std::size_t i = 0; i < taken.size; ++i) {
-        const double sum = taken.sums[taken.begin + i];
+        const double sum = taken.space.sums_[taken.begin + i];
         for (std::size_t j = 0; j < objects.size; ++j) {
             const double other = sums_[objects[j]];
             out[i * stride + j] = quotient(std::min(sum, other), sum, other);

@@ -2,16 +2,12 @@
 
 #include <algorithm>
 
+#include "store_batch.hpp"
+
 namespace fastmks {
 namespace {
 
-struct SetBatch final : QueryBatch {
-    SetBatch(const SetStore& store_, std::unique_ptr<SetQueries> sets_, std::size_t begin_,
-             std::size_t end_)
-        : QueryBatch(begin_, end_), store(store_), sets(std::move(sets_)) {}
-    const SetStore& store;
-    std::unique_ptr<SetQueries> sets;
-};
+using SetBatch = StoreBatch<TanimotoSpace, SetQueries>;
 
 // Signatures have at least this many bits for each member of a set of average size.
 constexpr std::size_t bits_per_member = 4;
@@ -91,7 +87,7 @@ double SetSignatures::bound(SetQuery query, std::size_t i) const {
 }
 
 TanimotoSpace::TanimotoSpace(std::shared_ptr<const SetStore> store, Isa isa)
-    : store_(std::move(store)), isa_(isa), loops_(bit_loops(isa)), signatures_(*store_) {}
+    : ShareSpace(isa), store_(std::move(store)), loops_(bit_loops(isa)), signatures_(*store_) {}
 
 bool TanimotoSpace::accepts(const Space& queries) const noexcept {
     const auto* other = dynamic_cast<const TanimotoSpace*>(&queries);
@@ -99,23 +95,20 @@ bool TanimotoSpace::accepts(const Space& queries) const noexcept {
 }
 
 std::unique_ptr<QueryBatch> TanimotoSpace::batch(std::size_t begin, std::size_t end) const {
-    return std::make_unique<SetBatch>(*store_, store_->queries(begin, end), begin, end);
+    return std::make_unique<SetBatch>(*this, store_->queries(begin, end), begin, end);
 }
 
 void TanimotoSpace::refill(std::unique_ptr<QueryBatch>& batch, std::size_t position) const {
-    auto* const held = dynamic_cast<SetBatch*>(batch.get());
-    if (held && &held->store == store_.get() && held->size == 1) {
-        store_->refill(*held->sets, position);
-        held->begin = position;
-    } else {
-        batch = this->batch(position, position + 1);
-    }
+    refill_batch<SetBatch>(*this, batch, position, [&](SetQueries& queries) {
+        store_->refill(queries, position);
+        return true;
+    });
 }
 
 void TanimotoSpace::evaluate(const QueryBatch& queries, Selection objects, double* out,
                              std::size_t stride) const {
     const auto& taken = static_cast<const SetBatch&>(queries);
-    store_->intersections(*taken.sets, objects, loops_, out, stride);
+    store_->intersections(*taken.queries, objects, loops_, out, stride);
     constexpr std::size_t chunk = 256;
     std::int32_t gathered[chunk];
     for (std::size_t begin = 0; begin < objects.size; begin += chunk) {
@@ -127,7 +120,7 @@ void TanimotoSpace::evaluate(const QueryBatch& queries, Selection objects, doubl
         }
         for (std::size_t i = 0; i < taken.size; ++i) {
             loops_.quotients(out + i * stride + begin, sizes, n,
-                             taken.store.sizes()[taken.begin + i]);
+                             taken.space.store_->sizes()[taken.begin + i]);
         }
     }
 }
@@ -138,8 +131,9 @@ void TanimotoSpace::bounds(const QueryBatch& queries, Selection objects, double*
     for (std::size_t i = 0; i < taken.size; ++i) {
         const std::size_t at = taken.begin + i;
         std::uint64_t signature[longest_signature];
-        taken.store.signature(at, signature);
-        const SetQuery query{signature, taken.store.n_known(at), taken.store.sizes()[at]};
+        taken.space.store_->signature(at, signature);
+        const SetQuery query{signature, taken.space.store_->n_known(at),
+                             taken.space.store_->sizes()[at]};
         signatures_.bounds(query, objects, loops_, out + i * stride);
     }
 }

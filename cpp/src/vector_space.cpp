@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "store_batch.hpp"
+
 namespace fastmks {
 namespace {
 
-struct VectorBatch final : QueryBatch {
-    VectorBatch(const VectorSpace& space_, std::unique_ptr<VectorQueries> rows_, std::size_t begin_,
-                std::size_t end_)
-        : QueryBatch(begin_, end_), space(space_), rows(std::move(rows_)) {}
-    const VectorSpace& space;
-    std::unique_ptr<VectorQueries> rows;
-};
+using VectorBatch = StoreBatch<VectorSpace, VectorQueries>;
 
 // Squared norms of rows whose largest entry is in this range, and products of two such rows, stay
 // far from both ends of the float64 range.
@@ -78,21 +74,18 @@ std::unique_ptr<QueryBatch> VectorSpace::batch(std::size_t begin, std::size_t en
 }
 
 void VectorSpace::refill(std::unique_ptr<QueryBatch>& batch, std::size_t position) const {
-    auto* const held = dynamic_cast<VectorBatch*>(batch.get());
-    if (held && &held->space == this && held->size == 1 && store_->refill(*held->rows, position)) {
-        held->begin = position;
-    } else {
-        batch = this->batch(position, position + 1);
-    }
+    refill_batch<VectorBatch>(*this, batch, position, [&](VectorQueries& queries) {
+        return store_->refill(queries, position);
+    });
 }
 
 void VectorSpace::evaluate(const QueryBatch& queries, Selection objects, double* out,
                            std::size_t stride) const {
     const auto& taken = static_cast<const VectorBatch&>(queries);
     if (is_distance_form()) {
-        store_->squared_distances(*taken.rows, objects, difference_scale_, loops_, out, stride);
+        store_->squared_distances(*taken.queries, objects, difference_scale_, loops_, out, stride);
     } else {
-        store_->products(*taken.rows, objects, loops_, out, stride);
+        store_->products(*taken.queries, objects, loops_, out, stride);
     }
     if (kernel_.form == VectorForm::cosine) {
         normalize(taken.space, taken.begin, taken.size, objects, out, stride);

@@ -37,7 +37,7 @@ def check_number(name: str, value: Any, *, positive: bool = False) -> float:
         number = math.inf
     if not math.isfinite(number) or (positive and number <= 0.0):
         raise InvalidArgument(f"{name} must be {rule}; got {value!r}.")
-    return number
+    return number + 0.0  # never -0.0, which prints differently
 
 
 def check_count(name: str, value: Any, *, most: int | None = None) -> int:

@@ -25,9 +25,11 @@ class Approximation:
     seed: int = 0
 
     @property
-    def stops_early(self) -> bool:
-        """Whether a search may end before all that its other promises need is done."""
-        return self.budget is not None or self.seconds is not None
+    def early_stop(self) -> str | None:
+        """The option for which a search may end before its other promises are kept, if any."""
+        if self.budget is not None:
+            return "budget"
+        return None if self.seconds is None else "seconds"
 
     def given(self) -> list[str]:
         """Return the names of the options in use."""

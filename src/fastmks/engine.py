@@ -6,7 +6,9 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from fastmks import _core
 from fastmks.approximation import EXACT, Approximation
+from fastmks.errors import InvalidArgument
 from fastmks.progress import Progress
 from fastmks.spaces import Space
 
@@ -26,6 +28,22 @@ class Search:
     threads: int
     progress: Progress
     approximation: Approximation = EXACT
+
+    def among_all(
+        self, space: Space
+    ) -> tuple[_core.Space, _core.Space, _Positions | None, _Positions | None]:
+        """Return what the core is told of a search that looks at all objects of a space.
+
+        The objects, the queries, the places to search, and the position of each place.
+        """
+        return space.core, self.queries.core, space.places(self.among), space.order
+
+    def refuse_early_stop(self, reason: str) -> None:
+        """Raise an error for a search that may stop early; the engine says why it cannot."""
+        if self.approximation.early_stop is not None:
+            raise InvalidArgument(
+                f"{self.approximation.early_stop} needs algorithm='tree'{reason}."
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

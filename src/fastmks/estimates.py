@@ -8,6 +8,7 @@ constants err downwards, and objects whose distance is lost in rounding count as
 
 import math
 from collections.abc import Callable, Iterator
+from copy import copy
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,8 +16,9 @@ import numpy as np
 from fastmks import _core
 from fastmks.errors import KernelValueError, NotMercerError
 from fastmks.kernels import Kernel
+from fastmks.kernels.object_kernel import leaves
 from fastmks.objects import Objects
-from fastmks.spaces import Rounding, Space, faults_named
+from fastmks.spaces import Rounding, Space, faults_named, finite_advice
 
 __all__ = ["Sample", "count_balls", "expansion_at", "expansions", "most_balls"]
 
@@ -26,12 +28,17 @@ _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 _UNIT = 2.0**-53
 _MOST_VALUES = 1_000_000  # kernel values of a block
+_MOST_DEAR = 4096  # objects whose values are remembered: 128 MiB
+_DEAR_ROWS = 32  # of a block of values to remember
 _POINTS = 4  # on which intervals are centred, along each direction
 _SHARES = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1.0)  # of the objects, per interval
 
 
 class Sample:
-    """Some of the objects, under a kernel that must be Mercer."""
+    """Some of the objects, under a kernel that must be Mercer.
+
+    Values of a kernel that takes long are evaluated once for each pair, and remembered.
+    """
 
     def __init__(
         self, kernel: Kernel, objects: Objects, positions: _Positions, name: str, threads: int
@@ -40,13 +47,18 @@ class Sample:
         self.space = Space(objects.take(positions), kernel, name=self.name_of)
         self.threads = self.space.threads(threads)
         self.self_values = self.space.self_values()
+        self.is_dear = len(self) <= _MOST_DEAR and any(leaf.is_dear for _, leaf in leaves(kernel))
+        self._part_of: Sample | None = None
+        self._places = np.arange(len(self))
+        self._remembered: dict[Space, _Floats] = {}  # K(row, object), by the space of the rows
         bad = np.flatnonzero(~((self.self_values >= 0.0) & (self.self_values < math.inf)))
         if len(bad):
             value = self.self_values[bad[0]]
             seen = f"{kernel!r} gives {self.name_of(int(bad[0]))} K(x, x) = {value}"
             if value < 0.0:
                 raise NotMercerError(f"{seen}; hardness needs a Mercer kernel, which has none < 0.")
-            raise KernelValueError(f"{seen}; distances need finite values. Rescale the vectors.")
+            advice = finite_advice(kernel)
+            raise KernelValueError(f"{seen}; distances need finite values. {advice}")
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -57,13 +69,28 @@ class Sample:
 
     def part(self, places: slice) -> "Sample":
         """Return some of the objects."""
-        return Sample(
-            self.space.kernel, self.objects, self.positions[places], self.name, self.threads
-        )
+        if not self.is_dear:
+            return self._taken(places)
+        part = copy(self)
+        part.positions, part.self_values = self.positions[places], self.self_values[places]
+        part._part_of, part._places = self._whole, self._places[places]
+        return part
 
-    def blocks(self) -> Iterator[slice]:
+    @property
+    def _whole(self) -> "Sample":
+        """The sample that this one is a part of, and whose values are remembered."""
+        return self if self._part_of is None else self._part_of
+
+    def _taken(self, places: slice) -> "Sample":
+        """Return some of the objects, on their own."""
+        taken = np.arange(len(self))[places]
+        part = Sample(self.space.kernel, self.space.objects, taken, self.name, self.threads)
+        part.objects, part.positions = self.objects, self.positions[places]
+        return part
+
+    def blocks(self, most: int = _MOST_VALUES) -> Iterator[slice]:
         """Yield slices whose values to all objects are few enough to hold."""
-        step = max(1, _MOST_VALUES // len(self))
+        step = max(1, most // len(self))
         return (slice(at, min(at + step, len(self))) for at in range(0, len(self), step))
 
     def rounding_with(self, rows: "Sample") -> Rounding:
@@ -73,6 +100,31 @@ class Sample:
 
     def values_from(self, rows: "Sample") -> _Floats:
         """Return K(row, object) for every row, checked against Cauchy and Schwarz."""
+        if not self.is_dear:
+            return self._evaluated(rows)
+        self.remember(rows, None)
+        return self._whole._remembered[rows.space][np.ix_(rows._places, self._places)]
+
+    def remember(self, rows: "Sample", report: Callable[[int], None] | None) -> None:
+        """Evaluate all pairs of the samples that both are parts of, where that was not done."""
+        whole, rows = self._whole, rows._whole
+        if rows.space in whole._remembered:
+            return
+        if rows is not whole:
+            whole._remembered[rows.space] = whole._evaluated(rows)
+            return
+        values = np.zeros((len(whole), len(whole)))
+        for places in whole.blocks(_DEAR_ROWS * len(whole)):  # on and above the diagonal
+            begin = slice(places.start, None)
+            values[places, begin] = whole._taken(begin)._evaluated(whole._taken(places))
+            if report is not None:
+                report(places.stop * len(whole))
+        values = np.triu(values, 1)
+        values += values.T
+        np.fill_diagonal(values, whole.self_values)
+        whole._remembered[whole.space] = values
+
+    def _evaluated(self, rows: "Sample") -> _Floats:
         kernel = self.space.kernel
         with faults_named(kernel, rows.name_of, self.name_of):
             values = _core.scan_matrix(self.space.core, rows.space.core, self.threads)
@@ -108,6 +160,9 @@ class Sample:
 def expansions(sample: Sample, report: Callable[[int], None] | None) -> _Floats:
     """Return for each object the greatest |B(p, 2r)| / |B(p, r)| among the sample."""
     found = np.empty(len(sample))
+    if sample.is_dear:
+        sample.remember(sample, report)
+        report = None
     for places in sample.blocks():
         squares, nearest = sample.squares_from(sample.part(places))
         found[places] = [expansion_at(*pair) for pair in zip(squares, nearest, strict=True)]

@@ -19,6 +19,8 @@ _GZIP = b"\x1f\x8b"  # how gzip files begin, whatever their name
 class Fasta(NamedTuple):
     """Sequences and their names; unpacks to ``ids, sequences``.
 
+    An `Index` takes it as its objects, with their ids.
+
     Examples
     --------
     >>> from fastmks import Fasta

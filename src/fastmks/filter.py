@@ -29,15 +29,10 @@ class Filter:
 
     def top_k(self, search: Search, k: int) -> TopKFound:
         """Return the k best of each query: always exact, which keeps every promise about values."""
-        if search.approximation.stops_early:
-            option = "budget" if search.approximation.budget is not None else "seconds"
-            raise InvalidArgument(f"{option} needs algorithm='tree'; got algorithm='filter'.")
+        search.refuse_early_stop("; got algorithm='filter'")
         with search.progress.bar(len(search.queries), unit=" queries") as report:
             values, positions, counts = _core.filter_top_k(
-                self.space.core,
-                search.queries.core,
-                self.space.places(search.among),
-                self.space.order,
+                *search.among_all(self.space),
                 search.skip_self,
                 k,
                 search.threads,
@@ -52,10 +47,7 @@ class Filter:
         """Return all at or above each query's threshold."""
         with search.progress.bar(len(search.queries), unit=" queries") as report:
             (offsets, values, positions), counts = _core.filter_above(
-                self.space.core,
-                search.queries.core,
-                self.space.places(search.among),
-                self.space.order,
+                *search.among_all(self.space),
                 thresholds,
                 search.threads,
                 report,

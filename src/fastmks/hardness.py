@@ -10,12 +10,12 @@ import numpy as np
 from fastmks._validate import check_count, check_seed, check_threads, import_extra
 from fastmks.errors import InvalidArgument, NotMercerError
 from fastmks.estimates import Sample, expansions, most_balls
-from fastmks.index import Index
+from fastmks.forecast import MOST_QUERIES, extrapolate, measure
 from fastmks.kernels import Kernel, as_kernel
+from fastmks.kernels.object_kernel import leaves
 from fastmks.objects import Objects, read_objects, read_queries
 from fastmks.progress import Progress
 from fastmks.spaces import Space
-from fastmks.traversal import Traversal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,10 +28,6 @@ _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 _MOST_COVERED = 1000  # objects whose intervals are covered: one cover may look at all their pairs
 _DIRECTIONS = 32  # of objects, and as many of queries
-_QUERIES = 100  # of the forecast; a tenth of the sample where no queries are given
-_MOST_PARTS = 4  # of the sample, of one size, whose trees it takes the mean of
-_LEAST_TREE = 16  # objects
-_FEWEST_EVALUATIONS = Traversal(order="best-first", block=1)
 _PAYS, _SAVES = 0.03, 0.5  # shares up to which the advice is a tree, or depends: docs/hardness.md
 
 
@@ -202,7 +198,8 @@ def hardness(
     queries : sequence, optional
         Queries as they will be asked. Without them, objects left out of the trees stand in.
     sample : int, default 1000
-        Most objects, and most queries, to look at. All pairs of them are evaluated.
+        Most objects to look at. All pairs of them are evaluated: for kernels of milliseconds, of
+        your own in Python or of alignments, pass fewer. Such pairs are evaluated once each.
     seed : int, default 0
         Chooses the sample: the same seed, the same result.
     threads : int, optional
@@ -242,13 +239,14 @@ def hardness(
     if queries is not None:
         asked_read = _some_queries(queries, checked_kernel, read)
         places = _draw(rng, len(asked_read), most)
-        asked = Sample(checked_kernel, asked_read, places, "queries", n_threads)
+        # As many as are used, below: there are fewer directions than queries of the forecast.
+        asked = Sample(checked_kernel, asked_read, places[:MOST_QUERIES], "queries", n_threads)
     shown = Progress(bool(progress))
     with shown.bar(len(drawn) ** 2) as report:
         ratios = expansions(drawn, report)
     balls = _concentrations(drawn, asked, rng)
-    points = _measure(drawn, asked, shown)
-    exponent, share = _extrapolate(points, len(read))
+    points = measure(drawn, asked, shown)
+    exponent, share = extrapolate(points, len(read))
     return Hardness(
         kernel=checked_kernel,
         n_objects=len(read),
@@ -266,10 +264,11 @@ def hardness(
 
 def _check_mercer(space: Space) -> None:
     if not space.is_mercer:
+        culprit = next(leaf for _, leaf in leaves(space.kernel) if not leaf.is_mercer)
+        advice = culprit.mercer_advice or "Take one that is."
         raise NotMercerError(
             "kernel must be Mercer, since distances and directions come from it; "
-            f"{space.kernel!r} is not on {space.objects.kind}. Gaussian() or Polynomial(degree=3) "
-            "are, on vectors."
+            f"{space.kernel!r} is not on {space.objects.kind}. {advice}"
         )
 
 
@@ -294,64 +293,6 @@ def _concentrations(drawn: Sample, asked: Sample | None, rng: np.random.Generato
     if asked is not None:
         balls += most_balls(covered, asked.part(first), rng, nearest)
     return np.array(balls, dtype=np.float64)
-
-
-def _measure(
-    drawn: Sample, asked: Sample | None, progress: Progress
-) -> tuple[tuple[int, float], ...]:
-    """Return the evaluations per query of trees of growing size, on queries they do not hold."""
-    n_held_out = 0 if asked is not None else min(_QUERIES, len(drawn) // 10)
-    if asked is not None:
-        queries = asked.part(slice(_QUERIES))
-    else:
-        queries = drawn.part(slice(n_held_out or None))  # all, where too few to hold any out
-    rest = drawn.positions[n_held_out:]
-    parts = [part for halvings in (3, 2, 1, 0) for part in _parts(rest, halvings)]
-    costs: dict[int, list[float]] = {}
-    with progress.bar(len(parts), unit=" trees") as report:
-        for done, part in enumerate(parts, start=1):
-            costs.setdefault(len(part), []).append(_evaluations(drawn, part, queries))
-            if report is not None:
-                report(done)
-    return tuple((size, sum(each) / len(each)) for size, each in costs.items())
-
-
-def _parts(positions: _Positions, halvings: int) -> list[_Positions]:
-    """Return a few disjoint parts, each of so many halvings; none where they would be tiny."""
-    size = len(positions) >> halvings
-    if halvings > 0 and size < _LEAST_TREE:
-        return []
-    return [positions[i * size : (i + 1) * size] for i in range(min(2**halvings, _MOST_PARTS))]
-
-
-def _evaluations(drawn: Sample, part: _Positions, queries: Sample) -> float:
-    """Return the evaluations per query of a tree of the objects at these positions."""
-    ids = np.sort(part)  # a tree of all objects is then that of an index of them
-    index = Index(
-        drawn.objects.take(ids),
-        drawn.space.kernel,
-        algorithm="tree",
-        ids=ids,
-        threads=drawn.threads,
-    )
-    hits = index.search(queries.space.objects, traversal=_FEWEST_EVALUATIONS)
-    return hits.stats.kernel_evaluations / len(queries)
-
-
-def _extrapolate(points: tuple[tuple[int, float], ...], n_objects: int) -> tuple[float, float]:
-    """Return b of evaluations = a n^b through the points, and the share of n objects at n.
-
-    The curve is laid through the largest tree: nothing is extrapolated where that holds all.
-    """
-    sizes, evaluations = np.log(np.maximum(points, 1.0)).T
-    sizes -= sizes.mean()
-    exponent = math.nan
-    if len(points) > 1:
-        exponent = float(np.sum(sizes * evaluations) / np.sum(sizes * sizes))
-    growth = 1.0 if math.isnan(exponent) else min(max(exponent, 0.0), 1.0)
-    last_size, last_cost = points[-1]
-    expected = last_cost * (n_objects / last_size) ** growth
-    return exponent, float(min(max(expected, 1.0) / n_objects, 1.0))
 
 
 def _advise(share: float, n_objects: int) -> str:

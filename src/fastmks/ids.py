@@ -19,6 +19,10 @@ class Ids:
     def __len__(self) -> int:
         return len(self.array)
 
+    def name(self, position: int) -> str:
+        """Return how errors and pictures call the object at a position."""
+        return f"object {self.array[position].item()!r}"
+
     def positions(self, ids: Any, *, name: str) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return the positions of ids; an id that is not here is an error."""
         wanted = _read_ids(ids, name)

@@ -12,6 +12,7 @@ from fastmks.approximation import make_approximation
 from fastmks.dual_tree import DualTree
 from fastmks.engine import Cost, Engine, Search
 from fastmks.errors import InvalidArgument
+from fastmks.fasta import Fasta
 from fastmks.filter import Filter
 from fastmks.hits import Hits, HitsAbove, Stats
 from fastmks.ids import make_ids
@@ -53,7 +54,8 @@ class Index:
     base : float, default 1.3
         Levels of the tree are this factor apart; greater than 1.
     ids : sequence of int or of str, optional
-        Your names for the objects, each once; 0 ... n-1 when not given.
+        Your names for the objects, each once; 0 ... n-1 when not given, or the names in a FASTA
+        file that `read_fasta` read.
     copy : bool, default False
         Keep a copy of the objects instead of sharing the caller's memory.
     threads : int, optional
@@ -89,12 +91,13 @@ class Index:
         self._base = check_base(base)
         self._threads = check_threads(threads)
         read = read_objects(objects, checked_kernel)
-        self._ids = make_ids(ids, len(read))
+        given = objects.ids if ids is None and isinstance(objects, Fasta) else ids
+        self._ids = make_ids(given, len(read))
         self._building = threading.Lock()
         self._builder: int | None = None  # the thread that builds the tree now
         # Replaced as a whole when a tree is built: a search keeps the one it started with.
         self._engines: tuple[Space, Tree | None] = (
-            Space(read.copy() if copy else read, checked_kernel, name=self._name),
+            Space(read.copy() if copy else read, checked_kernel, name=self._ids.name),
             None,
         )
         if self._algorithm in ("tree", "dual-tree"):
@@ -274,7 +277,7 @@ class Index:
             threads=self._allowed_threads(threads),
             progress=Progress(bool(progress)),
         )
-        return self._top_k(engine, search, checked_k, started, self._name)
+        return self._top_k(engine, search, checked_k, started, self._ids.name)
 
     def search_above(
         self,
@@ -393,7 +396,7 @@ class Index:
                         base=self._base,
                         threads=self._threads,
                         progress=progress,
-                        name=self._namer(space),
+                        name=self._ids.name,
                     )
                 finally:
                     self._builder = None
@@ -419,10 +422,7 @@ class Index:
         return np.unique(self._ids.positions(only, name="only"))
 
     def _namer(self, space: Space) -> Namer:
-        return lambda place: self._name(space.position(place))
-
-    def _name(self, position: int) -> str:
-        return f"object {self._ids.array[position].item()!r}"
+        return lambda place: self._ids.name(space.position(place))
 
 
 def _check_algorithm(algorithm: Any) -> str:

@@ -2,13 +2,16 @@
 
 import reprlib
 from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from fastmks.errors import InvalidArgument
-from fastmks.kernels.base import Kernel, ObjectKernel, leaves
+from fastmks.fasta import Fasta
+from fastmks.kernels.base import Kernel
+from fastmks.kernels.object_kernel import ObjectKernel, leaves
 from fastmks.stores import Store
 from fastmks.stores.listing import list_objects
 
@@ -55,13 +58,13 @@ def read_objects(objects: Any, kernel: Kernel, *, name: str = "objects") -> Obje
     """Return a non-empty set of objects as the kernel wants them."""
     if isinstance(objects, Objects):  # read before, by a part of this package
         return objects
-    if isinstance(objects, Iterator):  # each part of the kernel reads them
-        objects = list(objects)
+    objects = _listed(objects)
     stores: dict[_Key, Store] = {}
     for fields, leaf in leaves(kernel):
         if (fields, leaf.store_key) not in stores:
             part = _follow(objects, fields, name)
-            stores[fields, leaf.store_key] = leaf.read(part, name=_named(name, fields))
+            with _part_named(kernel, leaf):
+                stores[fields, leaf.store_key] = leaf.read(part, name=_named(name, fields))
     _check_lengths(stores, name)
     read = Objects(stores)
     if len(read) == 0:
@@ -73,8 +76,7 @@ def read_queries(queries: Any, kernel: Kernel, like: Objects, *, name: str = "qu
     """Return queries to be compared with `like`. A tuple is one query of objects with fields."""
     if isinstance(queries, Objects):  # read before, by a part of this package
         return queries
-    if isinstance(queries, Iterator):
-        queries = list(queries)
+    queries = _listed(queries)
     stores: dict[_Key, Store] = {}
     for fields, leaf in leaves(kernel):
         if (fields, leaf.store_key) not in stores:
@@ -96,6 +98,27 @@ def read_one(one: Any, kernel: Kernel, like: Objects | None, *, name: str) -> Ob
                 part, None if like is None else like.store(fields, leaf), name=_named(name, fields)
             )
     return Objects(stores)
+
+
+def _listed(objects: Any) -> Any:
+    """Return what each part of the kernel can read: lists of what iterators and files hold."""
+    if isinstance(objects, Fasta):
+        return objects.sequences
+    return list(objects) if isinstance(objects, Iterator) else objects
+
+
+@contextmanager
+def _part_named(kernel: Kernel, part: Kernel) -> Iterator[None]:
+    """Add to an error which part of a sum or product could not read the objects."""
+    try:
+        yield
+    except InvalidArgument as error:
+        if all(fields or leaf == part for fields, leaf in leaves(kernel)):
+            raise
+        raise InvalidArgument(
+            f"{error} (Read so for {part!r}: all parts of {kernel!r} compare the same objects, "
+            "unless OnField gives each its own.)"
+        ) from error
 
 
 def _follow(objects: Any, fields: tuple[int, ...], name: str) -> Any:

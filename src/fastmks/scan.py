@@ -7,7 +7,6 @@ import numpy as np
 
 from fastmks import _core
 from fastmks.engine import AboveFound, Cost, Search, TopKFound, plain_int64
-from fastmks.errors import InvalidArgument
 from fastmks.spaces import Space
 
 __all__ = ["Scan"]
@@ -22,17 +21,10 @@ class Scan:
 
     def top_k(self, search: Search, k: int) -> TopKFound:
         """Return the k best of each query: always exact, which keeps every promise about values."""
-        if search.approximation.stops_early:
-            option = "budget" if search.approximation.budget is not None else "seconds"
-            raise InvalidArgument(
-                f"{option} needs algorithm='tree': a scan has no bounds to say what it missed."
-            )
+        search.refuse_early_stop(": a scan has no bounds to say what it missed")
         with search.progress.bar(self._evaluations(search)) as report:
             values, positions = _core.scan_top_k(
-                self.space.core,
-                search.queries.core,
-                self.space.places(search.among),
-                self.space.order,
+                *search.among_all(self.space),
                 search.skip_self,
                 k,
                 search.threads,
@@ -48,10 +40,7 @@ class Scan:
         """Return all at or above each query's threshold."""
         with search.progress.bar(self._evaluations(search)) as report:
             offsets, values, positions = _core.scan_above(
-                self.space.core,
-                search.queries.core,
-                self.space.places(search.among),
-                self.space.order,
+                *search.among_all(self.space),
                 thresholds,
                 search.threads,
                 report,

@@ -11,16 +11,8 @@ import numpy as np
 from fastmks import _core
 from fastmks._validate import check_threads
 from fastmks.errors import InvalidArgument, KernelValueError, NotMercerError
-from fastmks.kernels.base import (
-    Kernel,
-    Normalized,
-    ObjectKernel,
-    OnField,
-    Product,
-    Scaled,
-    Sum,
-    leaves,
-)
+from fastmks.kernels.base import Kernel, Normalized, OnField, Product, Scaled, Sum
+from fastmks.kernels.object_kernel import ObjectKernel, leaves
 from fastmks.objects import Objects, read_objects, read_one, read_queries
 
 __all__ = [
@@ -31,6 +23,7 @@ __all__ = [
     "evaluate_matrix",
     "evaluate_pair",
     "faults_named",
+    "finite_advice",
 ]
 
 Namer = Callable[[int], str]
@@ -197,7 +190,7 @@ def _count_normalizations(kernel: Kernel) -> int:
     return 0
 
 
-def _finite_advice(kernel: Kernel) -> str:
+def finite_advice(kernel: Kernel) -> str:
     """Return what each kind of kernel in an expression advises."""
     return " ".join(dict.fromkeys(leaf.finite_advice for _, leaf in leaves(kernel)))
 
@@ -212,12 +205,12 @@ def faults_named(kernel: Kernel, name_query: Namer, name_object: Namer) -> Itera
         if math.isfinite(value):
             raise KernelValueError(
                 f"{kernel!r} gives {name_query(query)} and itself the value {value}: too large for "
-                f"the distances of a tree. {_finite_advice(kernel)} A search with "
+                f"the distances of a tree. {finite_advice(kernel)} A search with "
                 "algorithm='scan' needs no distances."
             ) from None
         raise KernelValueError(
             f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}; "
-            f"a ranking needs finite values. {_finite_advice(kernel)}"
+            f"a ranking needs finite values. {finite_advice(kernel)}"
         ) from None
     except _core.NotMercerFault as fault:
         query, position, value, limit = fault.args

@@ -9,7 +9,7 @@ import numpy as np
 from fastmks import _core
 from fastmks.engine import plain_int64
 from fastmks.errors import FastmksError, NotMercerError
-from fastmks.kernels.base import leaves
+from fastmks.kernels.object_kernel import leaves
 from fastmks.progress import Progress
 from fastmks.spaces import Namer, Space, faults_named
 from fastmks.tree_view import tree_graph, tree_text
@@ -47,8 +47,11 @@ class Tree:
     >>> index.tree.check()
     """
 
-    def __init__(self, space: Space, core: _core.CoverTree, build_seconds: float) -> None:
+    def __init__(
+        self, space: Space, core: _core.CoverTree, build_seconds: float, name: Namer
+    ) -> None:
         self.space = space
+        self.name = name
         self.core = core
         self.base = core.base
         self.build_evaluations = core.build_evaluations
@@ -109,6 +112,8 @@ class Tree:
     def text(self, *, most: int = 60) -> str:
         """Return the tree as indented lines, a node or leaf each, the first `most` of them.
 
+        Objects are called by their ids.
+
         Examples
         --------
         >>> import fastmks
@@ -154,7 +159,10 @@ class Tree:
 
 
 def build_tree(space: Space, *, base: float, threads: int, progress: Progress, name: Namer) -> Tree:
-    """Build the tree of a space. The tree owns its objects: a copy in its own order."""
+    """Build the tree of a space. The tree owns its objects: a copy in its own order.
+
+    `name` is how errors and pictures call the object at a position.
+    """
     if not space.is_mercer:
         raise NotMercerError(
             f"{space.kernel!r} is not Mercer on {space.objects.kind}, "
@@ -165,9 +173,14 @@ def build_tree(space: Space, *, base: float, threads: int, progress: Progress, n
     with faults_named(space.kernel, name, name), bar as report:
         core = _core.build_cover_tree(space.core, base, space.threads(threads), report)
     ordered = space.ordered(plain_int64(core.order()))
-    return Tree(ordered, core, time.perf_counter() - started)
+    return Tree(ordered, core, time.perf_counter() - started, name)
 
 
 def _advice(space: Space) -> str:
     """Return what to do instead, as the part of the kernel says that is not Mercer."""
+    if space.has_bounds:
+        return (
+            "Pass algorithm='filter' or 'auto', which search exactly in the order of the kernel's "
+            "upper bounds."
+        )
     return next(leaf.tree_advice for _, leaf in leaves(space.kernel) if not leaf.is_mercer)

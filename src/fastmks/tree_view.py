@@ -47,11 +47,11 @@ def _lines(tree: "Tree") -> Iterator[str]:
         at, depth, is_leaf = open_nodes.pop()
         indent = "  " * depth
         if is_leaf:
-            yield f"{indent}object {tree.space.position(at)} at {distances[at]:.6g}"
+            yield f"{indent}{tree.name(tree.space.position(at))} at {distances[at]:.6g}"
             continue
         n_below = nodes["end"][at] - nodes["begin"][at]
         yield (
-            f"{indent}object {_point(tree, at)}: level {nodes['level'][at]}, "
+            f"{indent}{tree.name(_point(tree, at))}: level {nodes['level'][at]}, "
             f"{n_below} objects within {nodes['radius'][at]:.6g}"
         )
         below = [(child, depth + 1, False) for child in _children(tree, at)]

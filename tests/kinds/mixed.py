@@ -32,7 +32,7 @@ KINDS = [
         K.OnField(0, K.Gaussian(1.0)) * K.OnField(1, K.Spectrum(2)),
         _OBJECTS,
         _QUERIES,
-        bad=[([([1.0], 7)], "field 1 of objects must all be str or all be bytes")],
+        bad=[([([1.0], 7)], "field 1 of objects must be strings")],
     ),
     Kind(
         "a string, a set and a series",

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "fastmks/space.hpp"
+#include "fastmks/share_space.hpp"
 #include "fastmks/vector_store.hpp"
 
 namespace fastmks {
@@ -16,30 +16,25 @@ namespace fastmks {
 /// need not be visited. It is 0 where both vectors are 0. Rounded sums keep the order of their
 /// terms, so m <= min(a, b) and the value is at most 1; for x = y it is exactly 1. Sums must be
 /// below 2^1022.
-class MinMaxSpace final : public Space {
+class MinMaxSpace final : public ShareSpace {
 public:
     MinMaxSpace(std::shared_ptr<const VectorStore> store, Isa isa);
 
     std::size_t size() const noexcept override { return store_->size(); }
     Rounding rounding() const noexcept override;
-    double largest_self_value() const noexcept override { return 1.0; }
-    double self_value(std::size_t position) const override { return is_zero(position) ? 0.0 : 1.0; }
     bool is_zero(std::size_t position) const override { return sums_[position] == 0.0; }
     bool accepts(const Space& queries) const noexcept override;
     std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override;
     void refill(std::unique_ptr<QueryBatch>& batch, std::size_t position) const override;
     void evaluate(const QueryBatch& queries, Selection objects, double* out,
                   std::size_t stride) const override;
-    bool has_bounds() const noexcept override { return true; }
     /// The value with min(a, b) for m: never less, since rounded sums, differences and quotients
     /// keep the order of what they round.
     void bounds(const QueryBatch& queries, Selection objects, double* out,
                 std::size_t stride) const override;
-    Isa isa() const noexcept override { return isa_; }
 
 private:
     std::shared_ptr<const VectorStore> store_;
-    Isa isa_;
     const VectorLoops& loops_;
     std::vector<double> sums_;
 };

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fastmks/set_store.hpp"
-#include "fastmks/space.hpp"
+#include "fastmks/share_space.hpp"
 
 namespace fastmks {
 
@@ -36,29 +36,24 @@ private:
 };
 
 /// Sets under the Tanimoto (Jaccard) kernel c / (|x| + |y| - c); an empty set has 0 with all.
-class TanimotoSpace final : public Space {
+class TanimotoSpace final : public ShareSpace {
 public:
     TanimotoSpace(std::shared_ptr<const SetStore> store, Isa isa);
 
     std::size_t size() const noexcept override { return store_->size(); }
     /// Counts are exact and the quotient, at most 1, is rounded once.
     Rounding rounding() const noexcept override { return {0x1p-53, 0.0}; }
-    double largest_self_value() const noexcept override { return 1.0; }
-    double self_value(std::size_t position) const override { return is_zero(position) ? 0.0 : 1.0; }
     bool is_zero(std::size_t position) const override { return store_->sizes()[position] == 0; }
     bool accepts(const Space& queries) const noexcept override;
     std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override;
     void refill(std::unique_ptr<QueryBatch>& batch, std::size_t position) const override;
     void evaluate(const QueryBatch& queries, Selection objects, double* out,
                   std::size_t stride) const override;
-    bool has_bounds() const noexcept override { return true; }
     void bounds(const QueryBatch& queries, Selection objects, double* out,
                 std::size_t stride) const override;
-    Isa isa() const noexcept override { return isa_; }
 
 private:
     std::shared_ptr<const SetStore> store_;
-    Isa isa_;
     const BitLoops& loops_;
     SetSignatures signatures_;
 };

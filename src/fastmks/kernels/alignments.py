@@ -8,8 +8,8 @@ from typing import Any, cast
 from fastmks import _core
 from fastmks._validate import check_number
 from fastmks.errors import InvalidArgument
-from fastmks.kernels.base import ObjectKernel
-from fastmks.kernels.substitution import Substitution, find_substitution
+from fastmks.kernels.object_kernel import ObjectKernel
+from fastmks.kernels.substitution import Substitution, find_substitution, name_substitution
 from fastmks.stores import Store
 from fastmks.stores.residues import ResidueStore, make_residues
 
@@ -22,6 +22,10 @@ class _AlignmentKernel(ObjectKernel):
     """A kernel between strings whose letters a substitution matrix scores."""
 
     substitution: str | Substitution
+    mercer_advice = "Spectrum(3) and Normalized(LocalAlignment()) are."
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "substitution", name_substitution(self.substitution))
 
     @property
     def _scores(self) -> Substitution:
@@ -54,6 +58,17 @@ def _check_cost(name: str, cost: Any) -> float:
             f"{name} must be at least 0: it is what a gap costs; got {name}={number}."
         )
     return number
+
+
+def _least_positive_beta(scores: Substitution, beta: float) -> float | None:
+    """Return a greater beta of two digits that makes the kernel Mercer; None where none does."""
+    for step in range(1, 200):
+        greater = float(f"{beta * 1.05**step:.1e}")
+        if greater * abs(scores.array).max() > _MOST_EXPONENT:
+            return None
+        if scores.is_positive(greater):
+            return greater
+    return None
 
 
 @dataclass(frozen=True)
@@ -92,9 +107,11 @@ class LocalAlignment(_AlignmentKernel):
 
     is_normalized = False
     value_range = (1.0, math.inf)
+    is_dear = True
     finite_advice = "Use Normalized(LocalAlignment(...)), which never overflows, or a smaller beta."
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "beta", check_number("beta", self.beta, positive=True))
         object.__setattr__(self, "gap_open", _check_cost("gap_open", self.gap_open))
         object.__setattr__(self, "gap_extend", _check_cost("gap_extend", self.gap_extend))
@@ -110,6 +127,24 @@ class LocalAlignment(_AlignmentKernel):
     def mercer_columns(self) -> float:
         """Always, or never: as exp(beta * substitution) is positive semidefinite or not."""
         return math.inf if self._scores.is_positive(self.beta) else 0.0
+
+    @property
+    def tree_advice(self) -> str:
+        """Which letters, or which beta, would make it Mercer."""
+        scores = self._scores
+        letters, ways = scores.positive_part(self.beta).letters, []
+        if 2 * len(letters) > len(scores.letters):
+            name = self.substitution if isinstance(self.substitution, str) else "substitution"
+            dropped = ", ".join(letter for letter in scores.letters if letter not in letters)
+            ways.append(f"substitution={name}.only({letters!r}), without {dropped}")
+        greater = _least_positive_beta(scores, self.beta)
+        if greater is not None:
+            ways.append(f"beta={greater:g}")
+        ways.append("algorithm='scan'")
+        return (
+            f"exp({self.beta:g} * substitution) has a negative eigenvalue. "
+            f"Pass {'; or '.join(ways)}."
+        )
 
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the core's space.
@@ -203,7 +238,7 @@ class SmithWaterman(_BestAlignment):
     gap_extend: float = 1.0
 
     def __post_init__(self) -> None:
-        find_substitution(self.substitution)
+        super().__post_init__()
         object.__setattr__(self, "gap_open", _check_cost("gap_open", self.gap_open))
         object.__setattr__(self, "gap_extend", _check_cost("gap_extend", self.gap_extend))
         if self.gap_extend > self.gap_open:
@@ -236,6 +271,3 @@ class SegmentMatch(_BestAlignment):
     """
 
     substitution: str | Substitution = "BLOSUM62"
-
-    def __post_init__(self) -> None:
-        find_substitution(self.substitution)

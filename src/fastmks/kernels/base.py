@@ -3,19 +3,16 @@
 import math
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from fastmks import _core
 from fastmks._validate import check_number
 from fastmks.errors import InvalidArgument
-from fastmks.stores import Store
 
-__all__ = ["Kernel", "Normalized", "ObjectKernel", "OnField", "Product", "Scaled", "Sum", "leaves"]
+__all__ = ["Kernel", "Normalized", "OnField", "Product", "Scaled", "Sum", "how_to_write"]
 
 
 class Kernel(ABC):
@@ -23,7 +20,6 @@ class Kernel(ABC):
 
     Kernels compare equal when name and parameters do, can be keys of a dict, and print as
     the expression that makes them. They add and multiply: ``K1 + K2``, ``K1 * K2``, ``2.0 * K``.
-    A family of kernels that compares objects itself derives from `ObjectKernel`.
 
     Examples
     --------
@@ -92,94 +88,26 @@ class Kernel(ABC):
         return evaluate_matrix(self, A, B, threads=threads)
 
     def __add__(self, other: object) -> "Kernel":
-        if not isinstance(other, Kernel):
-            return NotImplemented
-        return Sum((self, other))
+        if isinstance(other, Kernel):
+            return Sum((self, other))
+        _refuse_what_was_meant_as_a_kernel(other)
+        return NotImplemented
 
     def __mul__(self, other: object) -> "Kernel":
-        if isinstance(other, Kernel):
-            return Product((self, other))
-        return self.__rmul__(other)
+        return Product((self, other)) if isinstance(other, Kernel) else self.__rmul__(other)
 
     def __rmul__(self, other: object) -> "Kernel":
         if isinstance(other, Real) and not isinstance(other, bool):
             return Scaled(cast(float, other), self)
+        _refuse_what_was_meant_as_a_kernel(other)
         return NotImplemented
 
     def __radd__(self, other: object) -> "Kernel":
         """Let sum([K1, K2]) start from its 0."""
-        return self if type(other) is int and other == 0 else NotImplemented
-
-
-class ObjectKernel(Kernel):
-    """A kernel that compares objects itself instead of combining other kernels.
-
-    It says how its objects are read into a store, and which space of the core evaluates them.
-    """
-
-    # What to do about values that are too large for float64.
-    finite_advice: ClassVar[str] = "Rescale the objects, or use Normalized(...)."
-    # Whether two queries have a value; an object and a query always do.
-    compares_queries: ClassVar[bool] = True
-
-    @property
-    def tree_advice(self) -> str:
-        """What to do where the kernel is not Mercer."""
-        return "Pass algorithm='scan'."
-
-    @property
-    @abstractmethod
-    def store_key(self) -> Hashable:
-        """Kernels with equal keys read the same objects into the same store."""
-
-    @abstractmethod
-    def read(self, objects: Any, *, name: str) -> Store:
-        """Return the store of some objects; `name` is what errors call them."""
-
-    @abstractmethod
-    def read_queries(self, queries: Any, like: Store, *, name: str) -> Store:
-        """Return the store of some queries, to be compared with the objects of `like`."""
-
-    def read_one(self, one: Any, like: Store | None, *, name: str) -> Store:
-        """Return the store of a single object, to be compared with those of `like` if given."""
-        if like is None:
-            return self.read([one], name=name)
-        return self.read_queries([one], like, name=name)
-
-    @abstractmethod
-    def make_space(self, store: Store, isa: str) -> _core.Space:
-        """Return the space of the core that evaluates this kernel on a store it has read."""
-
-    def make_normalized_space(self, store: Store, isa: str) -> _core.Space | None:
-        """Return that of the normalised kernel where it has one of its own."""
-        return None
-
-    def is_mercer_on(self, store: Store) -> bool:
-        """Whether the kernel is Mercer on the objects of this store and queries like them."""
-        return self.is_mercer
-
-
-def leaves(kernel: Kernel) -> Iterator[tuple[tuple[int, ...], ObjectKernel]]:
-    """Yield the kernels of an expression that compare objects themselves.
-
-    Each comes with the fields to follow, from the outermost object, to those that it compares.
-    """
-    match kernel:
-        case ObjectKernel():
-            yield (), kernel
-        case OnField():
-            for fields, leaf in leaves(kernel.kernel):
-                yield (kernel.field, *fields), leaf
-        case Sum():
-            for term in kernel.terms:
-                yield from leaves(term)
-        case Product():
-            for factor in kernel.factors:
-                yield from leaves(factor)
-        case Scaled() | Normalized():
-            yield from leaves(kernel.kernel)
-        case _:
-            raise InvalidArgument(f"kernel must be one from fastmks.kernels; got {kernel!r}.")
+        if type(other) is int and other == 0:
+            return self
+        _refuse_what_was_meant_as_a_kernel(other)
+        return NotImplemented
 
 
 def _terms(kernel: Kernel) -> tuple[Kernel, ...]:
@@ -200,7 +128,26 @@ def _check_parts(name: str, parts: Any) -> tuple[Kernel, ...]:
 
 def _check_kernel(name: str, kernel: Any) -> None:
     if not isinstance(kernel, Kernel):
-        raise InvalidArgument(f"{name} must be a kernel from fastmks.kernels; got {kernel!r}.")
+        raise InvalidArgument(
+            f"{name} must be a kernel from fastmks.kernels; got {kernel!r}. {how_to_write(kernel)}"
+        )
+
+
+def _refuse_what_was_meant_as_a_kernel(other: object) -> None:
+    """Say how to write functions and classes; Python itself refuses the rest."""
+    if callable(other):
+        _check_kernel("what a kernel is added to or multiplied with", other)
+
+
+def how_to_write(given: Any) -> str:
+    """Return what to write in place of something that is no kernel, as a sentence."""
+    if isinstance(given, type) and issubclass(given, Kernel):
+        return f"Write {given.__name__}(...): a kernel, not its class."
+    if isinstance(given, str):
+        return "A name will do for a whole kernel only: within one, write Linear() for 'linear'."
+    if callable(given) and not isinstance(given, type):
+        return "Wrap a function of two objects: Custom(function)."
+    return "For example Linear(), or Custom(function) for a function of your own."
 
 
 def _in_parentheses(kernel: Kernel) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from fastmks import _core
 from fastmks.errors import InvalidArgument
-from fastmks.kernels.base import ObjectKernel
+from fastmks.kernels.object_kernel import ObjectKernel
 from fastmks.stores import Store
 from fastmks.stores.counts import CountStore, Vocabulary, make_counts
 from fastmks.stores.graphs import Graphs, list_graphs, read_graphs
@@ -56,15 +56,7 @@ class GraphKernel(ObjectKernel):
 
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the core's space of sparse vectors under the inner product."""
-        return _core.vector_space(
-            cast(CountStore, store).core,
-            isa,
-            "linear",
-            degree=1,
-            scale=1.0,
-            offset=0.0,
-            bandwidth=1.0,
-        )
+        return _core.vector_space(cast(CountStore, store).core, isa, "linear")
 
     def _count(
         self, graphs: Sequence[Any], vocabulary: Vocabulary, names: Sequence[str]

@@ -11,8 +11,9 @@ from typing import Any, cast
 from fastmks import _core
 from fastmks._validate import check_number
 from fastmks.errors import InvalidArgument
-from fastmks.kernels.base import ObjectKernel
+from fastmks.kernels.base import Kernel, how_to_write
 from fastmks.kernels.compiled import Compiled, find_compiled
+from fastmks.kernels.object_kernel import ObjectKernel
 from fastmks.stores import DenseStore, Store, make_queries, make_store
 from fastmks.stores.python import (
     Functions,
@@ -34,6 +35,10 @@ class _PythonKernel(ObjectKernel):
     is_normalized = False
     value_range = (-math.inf, math.inf)
     finite_advice = "Make the function return a finite number for every pair."
+    is_dear = True
+    mercer_advice = "If the function is, use Custom(function)."
+
+    name: str | None
 
     @property
     @abstractmethod
@@ -41,16 +46,17 @@ class _PythonKernel(ObjectKernel):
 
     @property
     @abstractmethod
-    def _options(self) -> dict[str, Any]:
-        """What else makes kernels different, as it prints; only what is not the default."""
+    def _arguments(self) -> dict[str, Any]:
+        """The functions, by the names of their parameters; None for those that were not given."""
 
     @property
-    @abstractmethod
-    def _label(self) -> str: ...
+    def _options(self) -> dict[str, Any]:
+        """What else makes kernels different; only what is not the default."""
+        return {}
 
     @property
     def _identity(self) -> tuple[Any, ...]:
-        return (type(self), self._label, *map(_identity, self._functions), *self._options.items())
+        return (repr(self), *map(_identity, self._functions))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _PythonKernel) and self._identity == other._identity
@@ -59,8 +65,13 @@ class _PythonKernel(ObjectKernel):
         return hash(self._identity)
 
     def __repr__(self) -> str:
-        options = "".join(f", {name}={value!r}" for name, value in self._options.items())
-        return f"{type(self).__name__}({self._label}{options})"
+        """The expression that makes it, with the functions' names, or with its own for them all."""
+        given = {option: _label(f) for option, f in self._arguments.items() if f is not None}
+        if self.name is not None:
+            given = {"function": self.name}
+        given |= {option: repr(value) for option, value in self._options.items()}
+        shown = (text if key == "function" else f"{key}={text}" for key, text in given.items())
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     @property
     def store_key(self) -> Hashable:
@@ -193,6 +204,10 @@ class Custom(_FunctionKernel):
                 if getattr(self, option) is not None:
                     raise InvalidArgument(f"{option} goes with functions in Python only.")
             return
+        if isinstance(self.function, Kernel):
+            raise InvalidArgument(
+                f"{self.function!r} is a kernel already: use it as it is, without Custom."
+            )
         if self.function is None and self.block is None:
             raise InvalidArgument("Custom needs a function, or block=...; got neither.")
         for option in ("function", "block", "self_values"):
@@ -208,6 +223,10 @@ class Custom(_FunctionKernel):
         return Functions(value=self.function, value_block=self.block, self_block=self.self_values)
 
     @property
+    def _arguments(self) -> dict[str, Any]:
+        return {"function": self.function, "block": self.block, "self_values": self.self_values}
+
+    @property
     def _options(self) -> dict[str, Any]:
         options: dict[str, Any] = {}
         if self.rtol != _DEFAULT_RTOL:
@@ -215,10 +234,6 @@ class Custom(_FunctionKernel):
         if not self.is_mercer:
             options["is_mercer"] = False
         return options
-
-    @property
-    def _label(self) -> str:
-        return self.name or _label(self.block if self.function is None else self.function)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -278,9 +293,7 @@ class Similarity(_PythonKernel):
 
     @property
     def tree_advice(self) -> str:
-        """What to do without a tree."""
-        if self.upper_bound is not None or self.bounds_block is not None:
-            return "Pass algorithm='filter', which searches in the order of its upper bounds."
+        """What to do without a tree, and without bounds."""
         return (
             "Give Similarity an upper_bound and pass algorithm='filter', or pass algorithm='scan'; "
             "if the function is a Mercer kernel, use Custom."
@@ -296,22 +309,13 @@ class Similarity(_PythonKernel):
         )
 
     @property
-    def _options(self) -> dict[str, Any]:
-        bound = self.upper_bound if self.bounds_block is None else self.bounds_block
-        return {} if bound is None else {"upper_bound": _Named(_label(bound))}
-
-    @property
-    def _label(self) -> str:
-        return self.name or _label(self.block if self.function is None else self.function)
-
-
-class _Named(str):
-    """Prints as it is."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
+    def _arguments(self) -> dict[str, Any]:
+        return {
+            "function": self.function,
+            "upper_bound": self.upper_bound,
+            "block": self.block,
+            "bounds_block": self.bounds_block,
+        }
 
 
 def check_rtol(rtol: Any) -> float:
@@ -329,7 +333,8 @@ def _check_name(name: Any) -> None:
 
 def _check_callable(option: str, function: Any) -> None:
     if function is not None and (not callable(function) or isinstance(function, type)):
-        raise InvalidArgument(f"{option} must be a function; got {function!r}.")
+        hint = f" {how_to_write(function)}" if isinstance(function, type) else ""
+        raise InvalidArgument(f"{option} must be a function; got {function!r}.{hint}")
 
 
 def _label(function: Any) -> str:

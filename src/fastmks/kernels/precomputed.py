@@ -7,12 +7,13 @@ from typing import Any, cast
 
 from fastmks import _core
 from fastmks.errors import InvalidArgument
-from fastmks.kernels.base import ObjectKernel
+from fastmks.kernels.base import Kernel
+from fastmks.kernels.object_kernel import ObjectKernel
 from fastmks.kernels.own import check_rtol
 from fastmks.stores import Store
 from fastmks.stores.precomputed import PrecomputedStore, read_gram_matrix, read_value_rows
 
-__all__ = ["Precomputed"]
+__all__ = ["Precomputed", "Remembered"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +64,18 @@ class _MatrixKernel(ObjectKernel):
         )
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Remembered(_MatrixKernel):
+    """The values of another kernel, once they are known. Errors name that kernel."""
+
+    kernel: Kernel
+
+    mercer_columns = math.inf
+
+    def __repr__(self) -> str:
+        return repr(self.kernel)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Precomputed(_MatrixKernel):
     """Values from a Gram matrix.
@@ -92,6 +105,15 @@ class Precomputed(_MatrixKernel):
            [2],
            [1]])
     """
+
+    def __new__(cls, *matrix: Any, **options: Any) -> "Precomputed":
+        """Say where a matrix goes that is passed here."""
+        if matrix:
+            raise InvalidArgument(
+                "Precomputed() takes no matrix: it is what an index has for objects, "
+                "Index(matrix, Precomputed())."
+            )
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rtol", check_rtol(self.rtol))

@@ -10,7 +10,7 @@ from typing import Any, cast
 from fastmks import _core
 from fastmks._validate import check_count, check_number
 from fastmks.errors import InvalidArgument
-from fastmks.kernels.base import ObjectKernel
+from fastmks.kernels.object_kernel import ObjectKernel
 from fastmks.stores import Store
 from fastmks.stores.sequences import GramRule, GramStore, count_grams, count_query_grams
 
@@ -22,7 +22,7 @@ _MOST_LENGTHS = 64  # of one kernel
 _MOST_NEIGHBOURS = 100_000  # p-grams that one is counted at
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GramKernel(ObjectKernel):
     """A kernel that is the inner product of counts, or a weighted sum of such."""
 
@@ -64,12 +64,11 @@ class GramKernel(ObjectKernel):
 
 
 def _weighted(part: Any, factor: float, isa: str) -> _core.Space:
-    unused: dict[str, Any] = {"degree": 1, "scale": 1.0, "offset": 0.0, "bandwidth": 1.0}
-    space = _core.vector_space(part.core, isa, "linear", **unused)
+    space = _core.vector_space(part.core, isa, "linear")
     return space if factor == 1.0 else _core.scaled_space(space, factor)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Spectrum(GramKernel):
     """The inner product of the counts of p-grams: runs of p letters. Mercer.
 
@@ -98,7 +97,8 @@ class Spectrum(GramKernel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "p", _check_lengths(self.p))
         if self.weights is not None:
-            object.__setattr__(self, "weights", _check_weights(self.weights, len(self.lengths)))
+            weights = _check_weights(self.weights, len(self.lengths))
+            object.__setattr__(self, "weights", None if set(weights) == {1.0} else weights)
 
     @property
     def lengths(self) -> range:
@@ -129,10 +129,11 @@ class Mismatch(GramKernel):
     p : int
         The length of the runs.
     m : int
-        How many letters may differ, less than p. ``Mismatch(p, 0)`` is ``Spectrum(p)``.
+        How many letters may differ, less than p. ``Mismatch(p, 0)`` has the values of
+        ``Spectrum(p)``.
     alphabet : str or bytes
-        The letters that may stand in for others; the 20 amino acids unless given. One run may
-        have at most 100 000 others within reach.
+        The letters that may stand in for others; the 20 amino acids unless given. Kept as a str
+        in sorted order. One run may have at most 100 000 others within reach.
 
     Examples
     --------
@@ -154,7 +155,8 @@ class Mismatch(GramKernel):
         object.__setattr__(self, "m", int(self.m))
         if not 0 <= self.m < self.p:
             raise InvalidArgument(f"m must be from 0 to less than p={self.p}; got m={self.m}.")
-        _check_alphabet(self.alphabet)
+        alphabet = _check_alphabet(self.alphabet)
+        object.__setattr__(self, "alphabet", alphabet if self.m > 0 else AMINO_ACIDS)
         reach = _neighbourhood(self.p, self.m, len(self.alphabet))
         if reach > _MOST_NEIGHBOURS:
             raise InvalidArgument(
@@ -168,8 +170,7 @@ class Mismatch(GramKernel):
         """One."""
         if self.m == 0:
             return ((self.p, 0, ()),)
-        letters = self.alphabet if isinstance(self.alphabet, bytes) else map(ord, self.alphabet)
-        return ((self.p, self.m, tuple(letters)),)
+        return ((self.p, self.m, tuple(map(ord, cast(str, self.alphabet)))),)
 
 
 def _neighbourhood(p: int, m: int, n_letters: int) -> int:
@@ -187,7 +188,7 @@ def _check_lengths(p: Any) -> int | tuple[int, int]:
         raise InvalidArgument(
             f"p must be a shortest and a longest length, at most {_MOST_LENGTHS} in all; got {p!r}."
         )
-    return shortest, longest
+    return shortest if shortest == longest else (shortest, longest)
 
 
 def _check_weights(weights: Any, n_lengths: int) -> tuple[float, ...]:
@@ -203,10 +204,13 @@ def _check_weights(weights: Any, n_lengths: int) -> tuple[float, ...]:
     return checked
 
 
-def _check_alphabet(alphabet: Any) -> None:
+def _check_alphabet(alphabet: Any) -> str:
+    """Return the letters in sorted order; a byte is the letter with its number."""
     if not isinstance(alphabet, (str, bytes)) or not alphabet:
         raise InvalidArgument(
             f"alphabet must be a str or bytes of at least one letter; got {alphabet!r}."
         )
     if len(set(alphabet)) < len(alphabet):
         raise InvalidArgument(f"alphabet must have each letter once; got {alphabet!r}.")
+    letters = alphabet.decode("latin-1") if isinstance(alphabet, bytes) else alphabet
+    return "".join(sorted(letters))

@@ -8,7 +8,7 @@ from typing import Any, cast
 from fastmks import _core
 from fastmks._validate import check_count, check_number
 from fastmks.errors import InvalidArgument
-from fastmks.kernels.base import ObjectKernel
+from fastmks.kernels.object_kernel import ObjectKernel
 from fastmks.stores import Store
 from fastmks.stores.series import SeriesStore, make_series
 
@@ -35,7 +35,7 @@ class _SeriesKernel(ObjectKernel):
         return make_series(queries, cast(SeriesStore, like), name=name, single=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GlobalAlignment(_SeriesKernel):
     """Cuturi's global alignment kernel of time series: a Mercer kernel in place of time warping.
 
@@ -75,6 +75,7 @@ class GlobalAlignment(_SeriesKernel):
     mercer_columns = math.inf
     is_normalized = False
     value_range = (0.0, math.inf)
+    is_dear = True
     finite_advice = "Use Normalized(GlobalAlignment(...)), which never overflows."
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from fastmks import _core
 from fastmks.errors import InvalidArgument
-from fastmks.kernels.base import ObjectKernel
+from fastmks.kernels.object_kernel import ObjectKernel
 from fastmks.stores import DenseStore, Store, VectorStore, make_queries, make_store
 from fastmks.stores.bits import BitStore
 from fastmks.stores.fingerprints import read_fingerprint_queries, read_fingerprints

@@ -8,12 +8,12 @@ import numpy as np
 from fastmks._validate import check_number
 from fastmks.errors import InvalidArgument
 
-__all__ = ["BLOSUM62", "Substitution", "find_substitution"]
+__all__ = ["BLOSUM62", "Substitution", "find_substitution", "name_substitution"]
 
 _MOST_LETTERS = 255
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Substitution:
     """What aligning two letters scores: a symmetric matrix over an alphabet.
 
@@ -61,8 +61,8 @@ class Substitution:
 
         Examples
         --------
-        >>> Substitution.uniform("AB", match=2, mismatch=-1)
-        Substitution(letters='AB', scores=((2.0, -1.0), (-1.0, 2.0)))
+        >>> Substitution.uniform("AB", match=2, mismatch=-1).scores
+        ((2.0, -1.0), (-1.0, 2.0))
         """
         same, other = check_number("match", match), check_number("mismatch", mismatch)
         size = len(letters) if isinstance(letters, str) else 0
@@ -85,6 +85,22 @@ class Substitution:
         at = [self.letters.index(letter) for letter in letters]
         return Substitution(letters, self.array[np.ix_(at, at)])  # type: ignore[arg-type]
 
+    def __repr__(self) -> str:
+        """The shortest expression that makes it."""
+        for name, known in _BY_NAME.items():
+            if self == known:
+                return name
+            if set(self.letters) <= set(known.letters) and self == known.only(self.letters):
+                return f"{name}.only({self.letters!r})"
+        if len(self.letters) > 1:
+            match, mismatch = self.scores[0][:2]
+            if self == Substitution.uniform(self.letters, match=match, mismatch=mismatch):
+                return (
+                    f"Substitution.uniform({self.letters!r}, match={match!r}, "
+                    f"mismatch={mismatch!r})"
+                )
+        return f"Substitution({self.letters!r}, {self.scores!r})"
+
     @property
     def array(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         """The scores as an array."""
@@ -103,12 +119,37 @@ class Substitution:
         >>> BLOSUM62.only("ARNDCQEGHILKMFPSTWYV").is_positive(0.1)
         True
         """
-        diagonal = np.diag(self.array)
-        exponents = beta * (self.array - (diagonal[:, None] + diagonal[None, :]) / 2.0)
+        exponents = self._exponents(beta)
         if (exponents > 1e-9).any():  # a 2 x 2 minor is negative
             return False
         eigenvalues = np.linalg.eigvalsh(np.exp(exponents))
         return bool(eigenvalues[0] >= -1e-14 * len(self.letters))
+
+    def positive_part(self, beta: float) -> "Substitution":
+        """Return the scores of most letters, such that exp(beta * scores) is positive semidefinite.
+
+        Letters are left out that weigh most where it is not, one after the other.
+
+        Examples
+        --------
+        >>> from fastmks.kernels import BLOSUM62
+        >>> BLOSUM62.positive_part(0.15)
+        BLOSUM62.only('ARNDCQEGHILKMFPSTWYVBZ*')
+        """
+        part = self
+        while not part.is_positive(beta):
+            exponents = np.minimum(part._exponents(beta), 700.0)
+            _, vectors = np.linalg.eigh(np.exp(exponents))
+            heaviest = part.letters[int(np.argmax(np.abs(vectors[:, 0])))]
+            part = part.only(part.letters.replace(heaviest, ""))
+        return part
+
+    def _exponents(self, beta: float) -> np.ndarray[Any, np.dtype[np.float64]]:
+        diagonal = np.diag(self.array)
+        scaled: np.ndarray[Any, np.dtype[np.float64]] = beta * (
+            self.array - (diagonal[:, None] + diagonal[None, :]) / 2.0
+        )
+        return scaled
 
 
 def _read_scores(scores: Any, size: int) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -163,10 +204,16 @@ _BY_NAME = {"BLOSUM62": BLOSUM62}
 
 def find_substitution(substitution: Any) -> Substitution:
     """Return a substitution matrix given as itself or by name."""
+    named = name_substitution(substitution)
+    return _BY_NAME[named] if isinstance(named, str) else named
+
+
+def name_substitution(substitution: Any) -> str | Substitution:
+    """Return the name of a known matrix, however it is given; another one as itself."""
     if isinstance(substitution, Substitution):
-        return substitution
-    if isinstance(substitution, str) and substitution in _BY_NAME:
-        return _BY_NAME[substitution]
+        return next((n for n, known in _BY_NAME.items() if known == substitution), substitution)
+    if isinstance(substitution, str) and substitution.upper() in _BY_NAME:
+        return substitution.upper()
     raise InvalidArgument(
         f"substitution must be {' or '.join(map(repr, _BY_NAME))} or a "
         f"fastmks.kernels.Substitution(letters, scores); got {substitution!r}."

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, cast
 from fastmks import _core
 from fastmks._validate import check_count, check_number
 from fastmks.errors import InvalidArgument
-from fastmks.kernels.base import ObjectKernel
+from fastmks.kernels.object_kernel import ObjectKernel
 from fastmks.stores import Store, VectorStore, make_queries, make_store
 
 __all__ = [
@@ -36,6 +36,7 @@ class VectorKernel(ObjectKernel):
     finite_advice: ClassVar[str] = (
         "Rescale the vectors, or use a kernel with a bounded range such as Cosine() or Gaussian()."
     )
+    mercer_advice: ClassVar[str] = "Gaussian() or Polynomial(degree=3) are."
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -66,10 +67,8 @@ class VectorKernel(ObjectKernel):
                 f"kernel must be one of the classes in fastmks.kernels; got {self!r} of the "
                 f"derived class {type(self).__name__}, whose values are not known."
             )
-        unused: dict[str, Any] = {"degree": 1, "scale": 1.0, "offset": 0.0, "bandwidth": 1.0}
-        parameters = unused | self.parameters
         return _core.vector_space(
-            cast(VectorStore, store).core, isa, FORMS[type(self)], **parameters
+            cast(VectorStore, store).core, isa, FORMS[type(self)], **self.parameters
         )
 
     def is_mercer_on(self, store: Store) -> bool:

@@ -12,6 +12,7 @@ from fastmks._validate import check_unmasked
 from fastmks.errors import InvalidArgument
 from fastmks.stores.base import Store
 from fastmks.stores.listing import is_sparse, is_table, list_objects
+from fastmks.stores.strings import FOR_STRINGS
 from fastmks.stores.vectors import read_table
 
 __all__ = ["SeriesStore", "make_series"]
@@ -79,6 +80,11 @@ def _items(series: Any, name: str, *, single: bool) -> list[Any]:
     is_flat = getattr(series, "ndim", 0) == 1 and not is_sparse(series)
     is_one = is_flat and len(series) > 0 and _has_numbers(series)
     items = [series] if is_one else list_objects(series, name=name, wanted="a sequence of series")
+    if items and isinstance(items[0], (str, bytes)):
+        raise InvalidArgument(
+            f"{name} must be a sequence of series; {name}[0] is the string {items[0]!r}. "
+            f"{FOR_STRINGS}"
+        )
     if items and all(map(_is_number, items)):
         items, is_one = [np.asarray(items)], True
     if is_one and not single:

@@ -6,7 +6,10 @@ from typing import Any
 from fastmks.errors import InvalidArgument
 from fastmks.stores.listing import is_equal_to_itself, list_objects
 
-__all__ = ["read_strings"]
+__all__ = ["FOR_STRINGS", "read_strings"]
+
+# What to say where strings are given to a kernel of something else.
+FOR_STRINGS = "For strings pass a kernel that compares them, such as kernels.Spectrum(3)."
 
 _BUFFERS = (bytearray, memoryview)
 
@@ -26,6 +29,11 @@ def read_strings(strings: Any, *, name: str, single: bool = False) -> list[str] 
     read = [bytes(string) if isinstance(string, _BUFFERS) else string for string in listed]
     wanted = bytes if read and isinstance(read[0], bytes) else str
     for i, string in enumerate(read):
+        if not isinstance(string, (str, bytes)):
+            raise InvalidArgument(
+                f"{name} must be strings, since the kernel compares strings; {name}[{i}] is "
+                f"{string!r}."
+            )
         if not isinstance(string, wanted):
             raise InvalidArgument(
                 f"{name} must all be str or all be bytes; {name}[{i}] is {reprlib.repr(string)}. "

@@ -11,6 +11,7 @@ from fastmks._validate import check_unmasked
 from fastmks.errors import InvalidArgument
 from fastmks.stores.base import Store
 from fastmks.stores.listing import is_sparse, list_objects
+from fastmks.stores.strings import FOR_STRINGS
 
 __all__ = ["DenseStore", "SparseStore", "VectorStore", "make_queries", "make_store", "read_table"]
 
@@ -19,6 +20,11 @@ _CACHE_LINE = 64  # bytes
 _MOST_PADDING = 8  # padding takes at most one part in so many
 _ROWS_AT_A_TIME = 1024  # few enough that their copy stays in the cache
 _WAY_OUT = "Pass an n x d array, a list of equally long rows, a DataFrame or a scipy.sparse matrix."
+_OTHER_KERNELS = (
+    "For objects that are not vectors pass a kernel that compares them: kernels.Spectrum(3) for "
+    "strings, Jaccard() for sets, GlobalAlignment(1.0) for series, WeisfeilerLehman() for graphs, "
+    "or your own function."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,9 +152,11 @@ def _float_dtype(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
     """float32 where it holds every value of `dtype`, else float64."""
     if dtype.kind not in "biuf":
         kinds = {"c": "complex", "O": "object", "U": "string", "S": "bytes", "M": "datetime"}
+        way_out = {"O": _OTHER_KERNELS, "U": FOR_STRINGS, "S": FOR_STRINGS}.get(dtype.kind)
         raise InvalidArgument(
             f"{name} must be real numbers; got {kinds.get(dtype.kind, 'non-numeric')} "
-            f"dtype {dtype}. Convert them first, for example with .astype(float)."
+            f"dtype {dtype}. Convert numbers first, for example with .astype(float)."
+            f"{'' if way_out is None else ' ' + way_out}"
         )
     return np.dtype(np.float32 if np.can_cast(dtype, np.float32) else np.float64)
 
@@ -193,7 +201,9 @@ def _read(objects: Any, name: str) -> np.ndarray[Any, Any]:
         return np.asarray(objects)
     except Exception as error:
         # numpy asks foreign objects for their numbers, and they may fail in ways of their own.
-        raise InvalidArgument(f"{name} cannot be read as an array: {error} {_WAY_OUT}") from error
+        raise InvalidArgument(
+            f"{name} cannot be read as an array: {error} {_WAY_OUT} {_OTHER_KERNELS}"
+        ) from error
 
 
 def _is_column_of_rows(objects: Any) -> bool:
@@ -234,7 +244,7 @@ def _check_rows(objects: Any, name: str) -> None:
         if len(row) != len(objects[0]):
             raise InvalidArgument(
                 f"{name} must have rows of one length; row 0 has {len(objects[0])} entries, "
-                f"row {i} has {len(row)}."
+                f"row {i} has {len(row)}. {_OTHER_KERNELS}"
             )
 
 

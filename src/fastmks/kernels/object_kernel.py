@@ -1,0 +1,94 @@
+"""The kernels that compare objects themselves, and how to find them in an expression."""
+
+from abc import abstractmethod
+from collections.abc import Hashable, Iterator
+from dataclasses import fields
+from typing import Any, ClassVar, cast
+
+from fastmks import _core
+from fastmks.errors import InvalidArgument
+from fastmks.kernels.base import Kernel, Normalized, OnField, Product, Scaled, Sum
+from fastmks.stores import Store
+
+__all__ = ["ObjectKernel", "leaves"]
+
+
+class ObjectKernel(Kernel):
+    """A kernel that compares objects itself instead of combining other kernels.
+
+    It says how its objects are read into a store, and which space of the core evaluates them.
+    """
+
+    # What to do about values that are too large for float64.
+    finite_advice: ClassVar[str] = "Rescale the objects, or use Normalized(...)."
+    # Which kernels of the same objects are Mercer, as a sentence; empty where none comes to mind.
+    mercer_advice: ClassVar[str] = ""
+    # Whether values take so long that they are worth remembering.
+    is_dear: ClassVar[bool] = False
+    # Whether two queries have a value; an object and a query always do.
+    compares_queries: ClassVar[bool] = True
+
+    def __repr__(self) -> str:
+        """The expression that makes it, without optional parameters that were not given."""
+        given = [(f.name, getattr(self, f.name)) for f in fields(cast(Any, self))]
+        shown = (f"{name}={value!r}" for name, value in given if value is not None)
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    @property
+    def tree_advice(self) -> str:
+        """What to do where the kernel is not Mercer, and has no bounds."""
+        return "Pass algorithm='scan'."
+
+    @property
+    @abstractmethod
+    def store_key(self) -> Hashable:
+        """Kernels with equal keys read the same objects into the same store."""
+
+    @abstractmethod
+    def read(self, objects: Any, *, name: str) -> Store:
+        """Return the store of some objects; `name` is what errors call them."""
+
+    @abstractmethod
+    def read_queries(self, queries: Any, like: Store, *, name: str) -> Store:
+        """Return the store of some queries, to be compared with the objects of `like`."""
+
+    def read_one(self, one: Any, like: Store | None, *, name: str) -> Store:
+        """Return the store of a single object, to be compared with those of `like` if given."""
+        if like is None:
+            return self.read([one], name=name)
+        return self.read_queries([one], like, name=name)
+
+    @abstractmethod
+    def make_space(self, store: Store, isa: str) -> _core.Space:
+        """Return the space of the core that evaluates this kernel on a store it has read."""
+
+    def make_normalized_space(self, store: Store, isa: str) -> _core.Space | None:
+        """Return that of the normalised kernel where it has one of its own."""
+        return None
+
+    def is_mercer_on(self, store: Store) -> bool:
+        """Whether the kernel is Mercer on the objects of this store and queries like them."""
+        return self.is_mercer
+
+
+def leaves(kernel: Kernel) -> Iterator[tuple[tuple[int, ...], ObjectKernel]]:
+    """Yield the kernels of an expression that compare objects themselves.
+
+    Each comes with the fields to follow, from the outermost object, to those that it compares.
+    """
+    match kernel:
+        case ObjectKernel():
+            yield (), kernel
+        case OnField():
+            for more, leaf in leaves(kernel.kernel):
+                yield (kernel.field, *more), leaf
+        case Sum():
+            for term in kernel.terms:
+                yield from leaves(term)
+        case Product():
+            for factor in kernel.factors:
+                yield from leaves(factor)
+        case Scaled() | Normalized():
+            yield from leaves(kernel.kernel)
+        case _:
+            raise InvalidArgument(f"kernel must be one from fastmks.kernels; got {kernel!r}.")
