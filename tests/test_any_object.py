@@ -15,7 +15,7 @@ def engines(kind, scan):
     names = ["auto"]
     if scan._space.is_mercer:
         names += ["tree", "dual-tree"]
-    if scan._space.has_bounds:
+    if scan._engines.has_filter:
         names.append("filter")
     return names
 

@@ -178,11 +178,12 @@ class TestArguments:
             Index(ROWS, threads=threads)
 
     def test_a_filter_needs_a_kernel_with_bounds(self):
+        similarity = K.Similarity(lambda x, y: 1.0)
         for call in (
-            lambda: Index(ROWS, algorithm="filter"),
-            lambda: Index(ROWS).search(ROWS, algorithm="filter"),
+            lambda: Index(ROWS, similarity, algorithm="filter"),
+            lambda: Index(ROWS, similarity).search(ROWS, algorithm="filter"),
         ):
-            with pytest.raises(InvalidArgument, match=r"Linear\(\) has none"):
+            with pytest.raises(InvalidArgument, match=r"needs upper bounds; .* has none"):
                 call()
 
     def test_algorithm(self):

@@ -51,9 +51,9 @@ void check_sketch(const Sketch& sketch, const Space& objects) {
 }
 
 std::tuple<Result<double>, Result<std::int64_t>, Counts> top_k(
-    const Space& objects, const Space& queries, const Sketch& sketch,
-    const std::optional<Positions>& among, const std::optional<Positions>& names, bool skip_self,
-    std::size_t k, std::size_t threads, const nb::object& progress) {
+    const Space& objects, const Space& queries, const std::optional<Positions>& among,
+    const std::optional<Positions>& names, const Sketch& sketch, bool skip_self, std::size_t k,
+    std::size_t threads, const nb::object& progress) {
     const ScanProblem problem = scan_problem(objects, queries, among, skip_self, names);
     check_sketch(sketch, objects);
     check_k(problem, k);
@@ -71,8 +71,8 @@ std::tuple<Result<double>, Result<std::int64_t>, Counts> top_k(
 }
 
 std::tuple<HitArrays, Counts> above(const Space& objects, const Space& queries,
-                                    const Sketch& sketch, const std::optional<Positions>& among,
-                                    const std::optional<Positions>& names,
+                                    const std::optional<Positions>& among,
+                                    const std::optional<Positions>& names, const Sketch& sketch,
                                     const Thresholds& thresholds, std::size_t threads,
                                     const nb::object& progress) {
     const ScanProblem problem = scan_problem(objects, queries, among, false, names);
@@ -93,6 +93,17 @@ std::tuple<HitArrays, Counts> above(const Space& objects, const Space& queries,
 }  // namespace
 
 void register_sketch(nb::module_& m) {
+    static nb::handle coordinate_fault;
+    coordinate_fault = new_fault(m, "CoordinateFault");
+    nb::register_exception_translator(
+        [](const std::exception_ptr& thrown, void* type) {
+            try {
+                std::rethrow_exception(thrown);
+            } catch (const CoordinateFault& fault) {
+                PyErr_SetString(static_cast<nb::handle*>(type)->ptr(), fault.what());
+            }
+        },
+        &coordinate_fault);
     nb::class_<Projection>(m, "Projection", "Puts objects into a few coordinates.")
         .def_prop_ro("dimension", &Projection::dimension);
     nb::class_<Sketch>(m, "Sketch", "Objects in 8-bit codes that bound their scores.")
@@ -102,10 +113,10 @@ void register_sketch(nb::module_& m) {
         .def_prop_ro("n_bytes", &Sketch::n_bytes);
     m.def("axis_projection", &axis_projection, "objects"_a, "axes"_a, "origin"_a.none());
     m.def("sketch", &sketch, "objects"_a, "projection"_a, "threads"_a, "progress"_a.none());
-    m.def("sketch_top_k", &top_k, "objects"_a, "queries"_a, "sketch"_a, "among"_a.none(),
-          "names"_a.none(), "skip_self"_a, "k"_a, "threads"_a, "progress"_a.none());
-    m.def("sketch_above", &above, "objects"_a, "queries"_a, "sketch"_a, "among"_a.none(),
-          "names"_a.none(), "thresholds"_a, "threads"_a, "progress"_a.none());
+    m.def("sketch_top_k", &top_k, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
+          "sketch"_a, "skip_self"_a, "k"_a, "threads"_a, "progress"_a.none());
+    m.def("sketch_above", &above, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
+          "sketch"_a, "thresholds"_a, "threads"_a, "progress"_a.none());
 }
 
 }  // namespace fastmks::bindings

@@ -116,7 +116,7 @@ Sketch::Sketch(const Space& objects, std::shared_ptr<const Projection> projectio
         for (std::size_t i = begin; i < end; ++i) {
             const std::size_t at = i - begin;
             if (!std::isfinite(part.norms[at]) || !std::isfinite(part.errors[at])) {
-                throw std::invalid_argument("coordinates are not finite");
+                throw CoordinateFault();
             }
             exponents[i] = part.exponents[at];
             rows.norms[i] = part.norms[at];

@@ -17,9 +17,11 @@ constexpr std::size_t values_per_call = 256;
 constexpr std::size_t few_leaves = 16;         // are searched query by query
 constexpr std::size_t most_candidates = 4096;  // wait for a better threshold
 
-// At most x. An infinite x stays infinite.
+// At most x.
 float round_down(double x) {
-    const auto rounded = static_cast<float>(x);
+    constexpr double largest = 0x1p127;
+    if (!(x >= -largest)) return -HUGE_VALF;
+    const auto rounded = static_cast<float>(std::min(x, largest));
     return rounded - 0x1p-22f * __builtin_fabsf(rounded) - 1e-37f;
 }
 
@@ -63,6 +65,8 @@ struct Query {
     double middle = 0.0;
     ScoreRange useless = ScoreRange::empty();
     double reach = -HUGE_VAL;  // a score less far from the middle is useless
+
+    [[nodiscard]] bool has_useless() const noexcept { return useless.low < useless.high; }
 };
 
 class GroupSearch {
@@ -294,7 +298,7 @@ private:
                         round_up(query.tail),
                         -HUGE_VALF,
                         -HUGE_VALF};
-        if (!query.is_finite || !(query.useless.low < query.useless.high)) return coded;
+        if (!query.is_finite || !query.has_useless()) return coded;
         coded.high = round_down(query.useless.high - score - slack);
         if (query.is_two_sided) coded.low = round_up(query.useless.low - score + slack);
         return coded;
@@ -329,7 +333,7 @@ private:
                 double promise = bounds.upper[j] + above;
                 // Lower bounds are there once the query has a use for them.
                 if (query.is_two_sided) {
-                    promise = query.useless.low > -HUGE_VAL
+                    promise = query.has_useless()
                                   ? std::max(promise, below - bounds.lower[j])
                                   : HUGE_VAL;
                 }

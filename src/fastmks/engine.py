@@ -54,6 +54,7 @@ class Cost:
     self_evaluations: int = 0  # beyond those that preparing the queries cost
     query_evaluations: int = 0  # between queries
     bounds: int = 0
+    bound_operations: int = 0  # multiply-adds that the bounds took, of whatever precision
     nodes: int = 0
     pruned: Mapping[str, int] = field(default_factory=dict)
 

@@ -1,60 +1,27 @@
-"""The engine that evaluates in the order of upper bounds, until no bound is left that matters."""
+"""Which filter serves a space: what bounds its values, cheaply, before any is evaluated."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
-
-import numpy as np
-
-from fastmks import _core
-from fastmks.engine import AboveFound, Cost, Search, TopKFound, plain_int64
+from fastmks.engine import Engine
 from fastmks.errors import InvalidArgument
+from fastmks.own_bounds import OwnBounds
+from fastmks.progress import Progress
+from fastmks.sketch import build_sketch
 from fastmks.spaces import Space
 
-__all__ = ["Filter"]
+__all__ = ["build_filter", "has_filter"]
 
 
-@dataclass(frozen=True)
-class Filter:
-    """Bounds every value from above, cheaply, and evaluates what the bounds leave."""
-
-    space: Space
-    name: ClassVar[str] = "filter"
-
-    def __post_init__(self) -> None:
-        if not self.space.has_bounds:
-            raise InvalidArgument(
-                f"algorithm='filter' needs a kernel with upper bounds; {self.space.kernel!r} has "
-                "none. Pass algorithm='tree' for a Mercer kernel, or 'scan'."
-            )
-
-    def top_k(self, search: Search, k: int) -> TopKFound:
-        """Return the k best of each query: always exact, which keeps every promise about values."""
-        search.refuse_early_stop("; got algorithm='filter'")
-        with search.progress.bar(len(search.queries), unit=" queries") as report:
-            values, positions, counts = _core.filter_top_k(
-                *search.among_all(self.space),
-                search.skip_self,
-                k,
-                search.threads,
-                report,
-            )
-        gap = np.zeros(len(search.queries))
-        return TopKFound(values, plain_int64(positions), gap, _named_cost(counts))
-
-    def above(
-        self, search: Search, thresholds: np.ndarray[Any, np.dtype[np.float64]]
-    ) -> AboveFound:
-        """Return all at or above each query's threshold."""
-        with search.progress.bar(len(search.queries), unit=" queries") as report:
-            (offsets, values, positions), counts = _core.filter_above(
-                *search.among_all(self.space),
-                thresholds,
-                search.threads,
-                report,
-            )
-        return AboveFound(plain_int64(offsets), values, plain_int64(positions), _named_cost(counts))
+def has_filter(space: Space) -> bool:
+    """Whether some filter serves the space."""
+    return space.has_bounds or space.has_dense_scores
 
 
-def _named_cost(counts: tuple[int, int]) -> Cost:
-    evaluations, bounds = counts
-    return Cost(evaluations=evaluations, bounds=bounds)
+def build_filter(space: Space, *, threads: int, progress: Progress) -> Engine:
+    """Return the engine that bounds every value of a space and evaluates what is left."""
+    if space.has_bounds:
+        return OwnBounds(space)
+    if space.has_dense_scores:
+        return build_sketch(space, threads=threads, progress=progress)
+    raise InvalidArgument(
+        f"algorithm='filter' needs upper bounds; {space.kernel!r} on {space.objects.kind} has "
+        "none. Pass algorithm='tree' for a Mercer kernel, or 'scan'."
+    )

@@ -29,6 +29,9 @@ class Stats:
         Evaluations of K(query, other query), which build the query tree of a dual-tree search.
     bounds : int
         Upper bounds computed.
+    bound_operations : int
+        Multiply-adds that they took, of whatever precision. An evaluation between vectors takes one
+        per column.
     nodes : int
         Nodes of a tree visited.
     pruned : mapping of str to int
@@ -58,6 +61,7 @@ class Stats:
     seconds: float
     query_evaluations: int = 0
     bounds: int = 0
+    bound_operations: int = 0
     nodes: int = 0
     pruned: Mapping[str, int] = field(default_factory=dict)
 

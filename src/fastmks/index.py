@@ -1,6 +1,5 @@
 """The one object users hold: objects, their ids, a kernel, and the engines that search them."""
 
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -11,18 +10,17 @@ from fastmks._validate import check_k, check_threads
 from fastmks.approximation import make_approximation
 from fastmks.dual_tree import DualTree
 from fastmks.engine import Cost, Engine, Search
+from fastmks.engines import Engines
 from fastmks.errors import InvalidArgument
 from fastmks.fasta import Fasta
-from fastmks.filter import Filter
 from fastmks.hits import Hits, HitsAbove, Stats
 from fastmks.ids import make_ids
 from fastmks.kernels import Kernel, as_kernel
 from fastmks.objects import read_objects
 from fastmks.progress import Progress
-from fastmks.scan import Scan
 from fastmks.spaces import Namer, Space, faults_named
 from fastmks.traversal import Traversal, check_base, check_traversal
-from fastmks.tree import Tree, build_tree
+from fastmks.tree import Tree
 from fastmks.walked_tree import WalkedTree
 
 __all__ = ["Index"]
@@ -88,22 +86,20 @@ class Index:
     ) -> None:
         checked_kernel = as_kernel(kernel)
         self._algorithm = _check_algorithm(algorithm)
-        self._base = check_base(base)
         self._threads = check_threads(threads)
         read = read_objects(objects, checked_kernel)
         given = objects.ids if ids is None and isinstance(objects, Fasta) else ids
         self._ids = make_ids(given, len(read))
-        self._building = threading.Lock()
-        self._builder: int | None = None  # the thread that builds the tree now
-        # Replaced as a whole when a tree is built: a search keeps the one it started with.
-        self._engines: tuple[Space, Tree | None] = (
+        self._engines = Engines(
             Space(read.copy() if copy else read, checked_kernel, name=self._ids.name),
-            None,
+            base=check_base(base),
+            threads=self._threads,
+            name=self._ids.name,
         )
         if self._algorithm in ("tree", "dual-tree"):
-            self._built_tree(Progress(bool(progress)))
+            self._engines.tree(Progress(bool(progress)))
         elif self._algorithm == "filter":
-            Filter(self._space)  # an error where the kernel has no bounds
+            self._engines.filter(Progress(bool(progress)))
 
     def __len__(self) -> int:
         return len(self._ids.array)
@@ -115,12 +111,12 @@ class Index:
 
     @property
     def _space(self) -> Space:
-        return self._engines[0]
+        return self._engines.space
 
     @property
     def tree(self) -> Tree:
         """The cover tree of the objects; built now if it was not needed before."""
-        return self._built_tree(Progress(False))
+        return self._engines.tree(Progress(False))
 
     @property
     def kernel(self) -> Kernel:
@@ -360,6 +356,7 @@ class Index:
             threads=search.threads,
             seconds=time.perf_counter() - started,
             bounds=cost.bounds,
+            bound_operations=cost.bound_operations,
             nodes=cost.nodes,
             pruned=cost.pruned,
         )
@@ -374,34 +371,11 @@ class Index:
         if name == "auto":
             name = "filter" if self._space.has_bounds else "scan"
         if name == "scan":
-            return Scan(self._space)
+            return self._engines.scan
         if name == "filter":
-            return Filter(self._space)
-        tree = self._built_tree(Progress(bool(progress)))
+            return self._engines.filter(Progress(bool(progress)))
+        tree = self._engines.tree(Progress(bool(progress)))
         return WalkedTree(tree, checked) if name == "tree" else DualTree(tree, checked)
-
-    def _built_tree(self, progress: Progress) -> Tree:
-        if self._builder == threading.get_ident():  # it would wait for itself
-            raise InvalidArgument(
-                f"{self.kernel!r} searches, from its own function, the index whose tree is being "
-                "built with it. Search with algorithm='scan' there, or another index."
-            )
-        with self._building:
-            space, tree = self._engines
-            if tree is None:
-                self._builder = threading.get_ident()
-                try:
-                    tree = build_tree(
-                        space,
-                        base=self._base,
-                        threads=self._threads,
-                        progress=progress,
-                        name=self._ids.name,
-                    )
-                finally:
-                    self._builder = None
-                self._engines = (tree.space, tree)
-            return tree
 
     def _positions(self, only: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return the positions that `only` names, increasing."""

@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from fastmks.errors import InvalidArgument, KernelValueError, NotMercerError
 from fastmks.kernels.base import Kernel, Normalized, OnField, Product, Scaled, Sum
 from fastmks.kernels.object_kernel import ObjectKernel, leaves
 from fastmks.objects import Objects, read_objects, read_one, read_queries
+from fastmks.stores import DenseStore, Store
 
 __all__ = [
     "Namer",
@@ -99,6 +100,21 @@ class Space:
     def has_bounds(self) -> bool:
         """Whether the kernel has upper bounds of its own, much cheaper than its values."""
         return self.core.has_bounds
+
+    @property
+    def has_dense_scores(self) -> bool:
+        """Whether a score of dense vectors orders the values: see docs/reductions.md."""
+        return self.core.score is not None and isinstance(self._first_store, DenseStore)
+
+    @property
+    def _first_store(self) -> Store:
+        fields, leaf = next(leaves(self.kernel))
+        return self.objects.store(fields, leaf)
+
+    def vectors(self, places: _Positions) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return some of the vectors whose scores order the values."""
+        store = cast(DenseStore, self._first_store)
+        return store.array[places].astype(np.float64)
 
     @property
     def compares_queries(self) -> bool:

@@ -24,7 +24,7 @@ _BAD = [
     ([[[1.0, 2.0], [3.0]]], "objects[0] cannot be read as an array"),
     ([[1.0], {1.0}], "objects[1] must be a series of real numbers, 1-D or (time, channels); got {"),
     ([[1.0], None], "objects[1] must be a series of real numbers"),
-    (["ab", "cd"], "objects[0] must be a series of real numbers"),
+    (["ab", "cd"], "objects[0] is the string"),
     (np.arange(3.0), "got one series of 3 numbers. Put it in a list"),
     ([np.array(1.0), np.float32(2.0)], "got one series of 2 numbers"),
     ([], "at least one object"),

@@ -27,7 +27,7 @@ struct Leaf {
 /// other. Immutable once built. docs/filter.md derives the bounds.
 class Sketch {
 public:
-    /// Throws std::invalid_argument for coordinates that are not finite.
+    /// Throws CoordinateFault for coordinates that are not finite.
     Sketch(const Space& objects, std::shared_ptr<const Projection> projection, std::size_t threads,
            const Watch& watch);
 

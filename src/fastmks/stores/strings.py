@@ -32,7 +32,7 @@ def read_strings(strings: Any, *, name: str, single: bool = False) -> list[str] 
         if not isinstance(string, (str, bytes)):
             raise InvalidArgument(
                 f"{name} must be strings, since the kernel compares strings; {name}[{i}] is "
-                f"{string!r}."
+                f"{reprlib.repr(string)}. {_advice(string)}"
             )
         if not isinstance(string, wanted):
             raise InvalidArgument(

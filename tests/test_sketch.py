@@ -1,0 +1,256 @@
+"""The filter of vectors: 8-bit codes bound every value, and no answer differs from the scan's."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from comparing import assert_identical
+from fastmks import Index, InvalidArgument, KernelValueError
+from fastmks import kernels as K
+from fastmks.axes import choose_axes
+from fastmks.engine import Search
+from fastmks.progress import Progress
+from fastmks.scan import Scan
+from fastmks.sketch import build_sketch
+
+KERNELS = [
+    K.Linear(),
+    K.Cosine(),
+    K.Polynomial(degree=1, offset=3.0),
+    K.Polynomial(degree=2),
+    K.Polynomial(degree=2, offset=-1.5, scale=0.7),
+    K.Polynomial(degree=3, offset=1.0),
+    K.Polynomial(degree=10, offset=0.5),
+    K.Tanh(scale=0.01),
+    K.Tanh(scale=30.0, offset=-1.0),  # saturated: most values are 1 or -1
+    K.Exponential(scale=0.05),
+    K.Gaussian(0.3),
+    K.Gaussian(50.0),
+    K.Laplacian(2.0),
+    K.Epanechnikov(3.0),  # most values are 0
+    K.Triangular(4.0),
+    K.Spherical(5.0),
+    2.5 * K.Linear(),
+    0.1 * K.Polynomial(degree=4, offset=-2.0),
+    0.5 * K.Linear() + K.Polynomial(degree=3, offset=1.0),
+    K.Gaussian(2.0) + 0.25 * K.Laplacian(3.0),
+    K.Gaussian(2.0) * K.Laplacian(3.0),
+    K.Exponential(0.01) * K.Exponential(0.02),
+]
+
+
+def rng():
+    return np.random.default_rng(5)
+
+
+def clustered(n, d):
+    centres = rng().standard_normal((8, d))
+    return centres[rng().integers(8, size=n)] + 0.1 * rng().standard_normal((n, d))
+
+
+DATA = {
+    "normal": lambda: rng().standard_normal((700, 9)),
+    "clustered": lambda: clustered(1500, 20),
+    "one column": lambda: rng().standard_normal((300, 1)),
+    "low rank": lambda: rng().standard_normal((600, 2)) @ rng().standard_normal((2, 40)),
+    "ties": lambda: rng().integers(-2, 3, size=(900, 3)).astype(float),
+    "duplicates": lambda: np.repeat(rng().standard_normal((5, 6)), 120, axis=0),
+    "all zero": lambda: np.zeros((40, 4)),
+    "some zero": lambda: rng().standard_normal((400, 5)) * (np.arange(400) % 3 == 0)[:, None],
+    "far and close": lambda: 3e3 + 1e-7 * rng().standard_normal((500, 7)),
+    "lengths from 1e-12 to 1e12": lambda: (
+        rng().standard_normal((600, 6)) * 10.0 ** rng().uniform(-12, 12, size=(600, 1))
+    ),
+    "one object": lambda: np.array([[1.0, -2.0]]),
+    "a leaf and one": lambda: rng().standard_normal((257, 4)),
+}
+
+
+def queries_for(rows):
+    near = rows[rng().integers(len(rows), size=6)]
+    noise = 0.01 * np.abs(near).max(initial=1e-300) * rng().standard_normal(near.shape)
+    return np.concatenate([near, near + noise, -near[:2], np.zeros((1, rows.shape[1]))])
+
+
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_filter_gives_what_the_scan_gives(kernel, data):
+    rows = DATA[data]()
+    queries = queries_for(rows)
+    index = Index(rows, kernel, threads=1)
+    for k in {1, min(7, len(rows)), min(300, len(rows))}:
+        try:
+            expected = index.search(queries, k, algorithm="scan")
+        except KernelValueError:  # this kernel overflows on these data: there is no answer
+            return
+        assert_identical(index.search(queries, k, algorithm="filter"), expected)
+    thresholds = np.asarray(expected.values)[:, 0] * 0.9
+    assert_identical(
+        index.search_above(queries, thresholds, algorithm="filter"),
+        index.search_above(queries, thresholds, algorithm="scan"),
+    )
+
+
+@pytest.mark.parametrize("kernel", [K.Linear(), K.Polynomial(2), K.Gaussian(1.0), K.Cosine()])
+def test_every_instruction_set_gives_the_same(isa, kernel):
+    rows = clustered(3000, 37).astype(np.float32)
+    index = Index(rows, kernel, algorithm="filter")
+    expected = Index(rows, kernel, algorithm="scan").search(rows[:9] + 0.5, k=20)
+    hits = index.search(rows[:9] + 0.5, k=20)
+    assert_identical(hits, expected)
+    assert hits.stats.algorithm == "filter"
+    assert hits.stats.kernel_evaluations < expected.stats.kernel_evaluations
+    # The bounds are the same bits too, so the same objects are evaluated.
+    assert hits.stats.kernel_evaluations == EVALUATIONS.setdefault(
+        kernel, hits.stats.kernel_evaluations
+    )
+
+
+EVALUATIONS = {}
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e-40, 1e40, 1e150])
+@pytest.mark.parametrize("kernel", [K.Linear(), K.Cosine(), K.Polynomial(1, offset=1.0)])
+def test_any_scale(scale, kernel):
+    rows = scale * clustered(800, 5)
+    index = Index(rows, kernel)
+    queries = rows[::100] / scale  # so that products do not overflow
+    assert_identical(
+        index.search(queries, k=5, algorithm="filter"), index.search(queries, k=5, algorithm="scan")
+    )
+    assert_identical(
+        index.search(queries * 1e-3, k=5, algorithm="filter"),
+        index.search(queries * 1e-3, k=5, algorithm="scan"),
+    )
+
+
+@pytest.mark.parametrize("scale", [1e-60, 1e-40, 1e40, 1e60])
+def test_any_scale_of_distances(scale):
+    rows = scale * clustered(800, 5)
+    index = Index(rows, K.Gaussian(scale))
+    for queries in (rows[::100], 1e30 * rows[:3], 1e-30 * rows[:3]):
+        assert_identical(
+            index.search(queries, k=5, algorithm="filter"),
+            index.search(queries, k=5, algorithm="scan"),
+        )
+
+
+def test_vectors_too_long_for_bounds_are_an_error():
+    index = Index([[1.7e308]] + [[-1.7e308]] * 9, K.Gaussian(1.0))
+    index.search([0.0], algorithm="scan")
+    with pytest.raises(InvalidArgument, match="leave the float64 range"):
+        index.search([0.0], algorithm="filter")
+    long_but_close = Index([[1.7e308, 1e308], [1.7e308, 1.0]], K.Gaussian(1.0))
+    assert_identical(
+        long_but_close.search([1.7e308, 2.0], k=2, algorithm="filter"),
+        long_but_close.search([1.7e308, 2.0], k=2, algorithm="scan"),
+    )
+
+
+def test_bandwidths_beyond_all_scale_have_no_filter():
+    index = Index([[1.0], [2.0]], K.Gaussian(1e100))
+    with pytest.raises(InvalidArgument, match="needs upper bounds"):
+        index.search([1.0], algorithm="filter")
+
+
+@pytest.mark.parametrize("kernel", [K.Linear(), K.Polynomial(2, offset=0.1), K.Laplacian(1.0)])
+def test_only_self_and_threads(kernel):
+    rows = clustered(1200, 6)
+    index = Index(rows, kernel)
+    only = np.arange(0, 1200, 7)
+    for threads in (1, 3):
+        assert_identical(
+            index.search(rows[:70], k=9, only=only, algorithm="filter", threads=threads),
+            index.search(rows[:70], k=9, only=only, algorithm="scan"),
+        )
+        assert_identical(
+            index.search_self(k=4, algorithm="filter", threads=threads),
+            index.search_self(k=4, algorithm="scan"),
+        )
+    everything = index.search(rows[:3], k=1200, algorithm="filter")
+    assert_identical(everything, index.search(rows[:3], k=1200, algorithm="scan"))
+
+
+def test_filter_after_a_tree_and_tree_after_a_filter():
+    rows = clustered(600, 4)
+    index = Index(rows, "linear")
+    before = index.search(rows[:5], k=3, algorithm="filter")
+    assert_identical(index.search(rows[:5], k=3, algorithm="tree"), before)
+    assert_identical(index.search(rows[:5], k=3, algorithm="filter"), before)
+
+
+def test_cost_is_counted():
+    rows = clustered(5000, 12)
+    hits = Index(rows, "linear").search(rows[:10], k=2, algorithm="filter")
+    assert 0 < hits.stats.kernel_evaluations < 1000
+    assert hits.stats.bounds > hits.stats.kernel_evaluations
+    # Projecting 10 queries on at most 12 axes, then at most all codes and leaves.
+    n_leaves = -(-5000 // 256)
+    most = 10 * (12 * 12 + 5000 * 12 + 2 * 12 * 16 * -(-n_leaves // 16))
+    assert 0 < hits.stats.bound_operations <= most
+
+
+def test_budget_needs_a_tree():
+    with pytest.raises(InvalidArgument, match="budget needs algorithm='tree'"):
+        Index(np.eye(4), "linear").search([[1.0, 0, 0, 0]], budget=2, algorithm="filter")
+
+
+@pytest.mark.parametrize("dimension", [1, 3, 4, 5, 30])
+@pytest.mark.parametrize("kernel", [K.Linear(), K.Cosine(), K.Gaussian(2.0), K.Polynomial(2)])
+def test_any_number_of_axes_gives_the_same(dimension, kernel):
+    rows = clustered(1000, 30)
+    space = Index(rows, kernel)._space
+    search = Search(
+        queries=space.queries(rows[:20] + 0.01),
+        among=None,
+        skip_self=False,
+        threads=1,
+        progress=Progress(False),
+    )
+    sketch = build_sketch(space, dimension=dimension, threads=1, progress=Progress(False))
+    assert sketch.dimension == dimension
+    got, wanted = sketch.top_k(search, 6), Scan(space).top_k(search, 6)
+    np.testing.assert_array_equal(got.positions, wanted.positions)
+    np.testing.assert_array_equal(got.values, wanted.values)
+
+
+def test_axes_are_orthonormal_and_as_many_as_pay():
+    low_rank = rng().standard_normal((4000, 3)) @ rng().standard_normal((3, 60))
+    axes = choose_axes(Index(low_rank + 1e-3 * rng().standard_normal((4000, 60)))._space)
+    np.testing.assert_allclose(axes.rows @ axes.rows.T, np.eye(axes.dimension), atol=1e-13)
+    assert 3 <= axes.dimension <= 12
+    isotropic = choose_axes(Index(rng().standard_normal((4000, 60)))._space)
+    assert isotropic.dimension == 60
+
+
+def test_many_columns():
+    rows = clustered(400, 1500)
+    index = Index(rows, "linear")
+    assert_identical(
+        index.search(rows[:5], k=3, algorithm="filter"),
+        index.search(rows[:5], k=3, algorithm="scan"),
+    )
+
+
+@given(data=st.data())
+def test_filter_on_any_small_set(data):
+    n = data.draw(st.integers(1, 40))
+    d = data.draw(st.integers(1, 5))
+    numbers = st.sampled_from([0.0, 1.0, -1.0, 0.5, 3.0, 1e-9, 1e9, -7.25]) | st.floats(-10, 10)
+    rows = np.array(
+        data.draw(st.lists(st.lists(numbers, min_size=d, max_size=d), min_size=n, max_size=n))
+    )
+    queries = np.array(
+        data.draw(st.lists(st.lists(numbers, min_size=d, max_size=d), min_size=1, max_size=3))
+    )
+    kernel = data.draw(
+        st.sampled_from(
+            [K.Linear(), K.Cosine(), K.Polynomial(2, offset=-1.0), K.Gaussian(1.0), K.Tanh()]
+        )
+    )
+    k = data.draw(st.integers(1, n))
+    index = Index(rows, kernel)
+    assert_identical(
+        index.search(queries, k, algorithm="filter"), index.search(queries, k, algorithm="scan")
+    )
