@@ -333,9 +333,8 @@ private:
                 double promise = bounds.upper[j] + above;
                 // Lower bounds are there once the query has a use for them.
                 if (query.is_two_sided) {
-                    promise = query.has_useless()
-                                  ? std::max(promise, below - bounds.lower[j])
-                                  : HUGE_VAL;
+                    promise =
+                        query.has_useless() ? std::max(promise, below - bounds.lower[j]) : HUGE_VAL;
                 }
                 // What is not a number promises everything.
                 query.candidates.push_back({promise == promise ? promise : HUGE_VAL, position});
