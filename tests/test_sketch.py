@@ -92,6 +92,24 @@ def test_filter_gives_what_the_scan_gives(kernel, data):
     )
 
 
+@pytest.mark.parametrize("data", ["normal", "ties", "far and close", "lengths from 1e-12 to 1e12"])
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_no_bound_is_below_the_value_it_bounds(kernel, data):
+    """Thresholds that are values themselves: a bound that is short by one bit loses an object."""
+    rows = DATA[data]()[:300]
+    index = Index(rows, kernel)
+    queries = queries_for(rows)[4:9]
+    try:
+        values = kernel.matrix(queries, rows)
+    except KernelValueError:
+        return
+    repeated = np.repeat(queries, len(rows), axis=0)
+    assert_identical(
+        index.search_above(repeated, values.ravel(), algorithm="filter"),
+        index.search_above(repeated, values.ravel(), algorithm="scan"),
+    )
+
+
 @pytest.mark.parametrize("kernel", [K.Linear(), K.Polynomial(2), K.Gaussian(1.0), K.Cosine()])
 def test_every_instruction_set_gives_the_same(isa, kernel):
     rows = clustered(3000, 37).astype(np.float32)

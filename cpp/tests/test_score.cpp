@@ -1,0 +1,126 @@
+// What scores say about values: every score in the range has a value below, and the range is not
+// needlessly small.
+
+#include "fastmks/score.hpp"
+
+#include <vector>
+
+#include "check.hpp"
+#include "fastmks/algebra.hpp"
+#include "fastmks/isa.hpp"
+#include "fastmks/vector_space.hpp"
+#include "numbers.hpp"
+#include "vectors.hpp"
+
+using namespace fastmks;
+using namespace fastmks::test;
+
+namespace {
+
+struct Case {
+    const char* name;
+    VectorKernel kernel;
+};
+
+std::vector<Case> cases() {
+    return {
+        {"linear", {VectorForm::linear, 1, 1.0, 0.0, 1.0}},
+        {"cubic", {VectorForm::polynomial, 3, 0.5, 1.0, 1.0}},
+        {"square", {VectorForm::polynomial, 2, 2.0, -3.0, 1.0}},
+        {"tenth power", {VectorForm::polynomial, 10, 1.0, 0.25, 1.0}},
+        {"tanh", {VectorForm::tanh, 1, 0.01, 0.5, 1.0}},
+        {"saturated tanh", {VectorForm::tanh, 1, 50.0, 0.0, 1.0}},
+        {"exponential", {VectorForm::exponential, 1, 0.02, 0.0, 1.0}},
+        {"cosine", {VectorForm::cosine, 1, 1.0, 0.0, 1.0}},
+        {"gaussian", {VectorForm::gaussian, 1, 1.0, 0.0, 3.0}},
+        {"laplacian", {VectorForm::laplacian, 1, 1.0, 0.0, 9.0}},
+        {"epanechnikov", {VectorForm::epanechnikov, 1, 1.0, 0.0, 20.0}},
+        {"triangular", {VectorForm::triangular, 1, 1.0, 0.0, 20.0}},
+        {"spherical", {VectorForm::spherical, 1, 1.0, 0.0, 20.0}},
+    };
+}
+
+// The score of two vectors, closer to the exact one than any bound here.
+long double exact_score(ScoreKind kind, const double* x, const double* y, std::size_t n) {
+    long double product = 0, square = 0, x_square = 0, y_square = 0;
+    for (std::size_t c = 0; c < n; ++c) {
+        const long double a = x[c], b = y[c];
+        product += a * b;
+        square += (a - b) * (a - b);
+        x_square += a * a;
+        y_square += b * b;
+    }
+    if (kind == ScoreKind::distance) return -square / 2;
+    if (kind == ScoreKind::product) return product;
+    const long double norms = std::sqrt(x_square) * std::sqrt(y_square);
+    return norms > 0 ? product / norms : 0;
+}
+
+void check_space(const Space& space, const Vectors& vectors) {
+    const std::size_t n = space.size();
+    std::vector<double> values(n * n);
+    const auto batch = space.batch(0, n);
+    space.values(*batch, Selection::range(0, n), values.data());
+    std::vector<long double> scores(n * n);
+    double largest = 0.0;
+    for (std::size_t i = 0; i < n * n; ++i) {
+        scores[i] = exact_score(space.score_kind(), vectors.row(i / n), vectors.row(i % n),
+                                vectors.n_columns);
+        largest = std::max(largest, 1.01 * static_cast<double>(std::abs(scores[i])) + 1e-300);
+    }
+    for (std::size_t i = 0; i < n * n; ++i) {
+        const ScoreRange range = space.scores_below(values[i], largest);
+        std::size_t n_inside = 0, n_below = 0;
+        for (std::size_t j = 0; j < n * n; ++j) {
+            const bool is_inside = range.low < scores[j] && scores[j] < range.high;
+            if (is_inside) CHECK(values[j] < values[i]);
+            n_inside += is_inside;
+            // A value well below must be seen to be so.
+            n_below += values[j] < values[i] - 1e-6 * std::abs(values[i]) - 1e-6;
+        }
+        CHECK(n_inside >= n_below);
+    }
+}
+
+}  // namespace
+
+TEST(scores_in_the_range_have_lesser_values) {
+    if (!has_reference) return;
+    const Isa isa = available_isas().back();
+    for (const Case& c : cases()) {
+        const check::Context context(c.name);
+        for (const std::size_t n_columns : {1, 9}) {
+            Vectors vectors = draw_vectors(14, n_columns, 3, 29);
+            vectors.data[0] = vectors.data[n_columns * 5];  // a near tie
+            const VectorSpace space(make_store(vectors, StoreKind::dense_f64), c.kernel, isa);
+            check_space(space, vectors);
+        }
+    }
+}
+
+TEST(sums_products_and_multiples_keep_what_orders_them) {
+    if (!has_reference) return;
+    const Isa isa = available_isas().back();
+    const Vectors vectors = draw_vectors(12, 6, 2, 31);
+    const auto store = make_store(vectors, StoreKind::dense_f64);
+    const auto make = [&](VectorKernel kernel) -> SpacePointer {
+        return std::make_shared<VectorSpace>(store, kernel, isa);
+    };
+    const auto linear = make({VectorForm::linear, 1, 1.0, 0.0, 1.0});
+    const auto cubic = make({VectorForm::polynomial, 3, 0.1, 1.0, 1.0});
+    const auto square = make({VectorForm::polynomial, 2, 0.1, 1.0, 1.0});
+    const auto wide = make({VectorForm::gaussian, 1, 1.0, 0.0, 9.0});
+    const auto narrow = make({VectorForm::laplacian, 1, 1.0, 0.0, 4.0});
+    check_space(*make_sum({linear, make_scaled(cubic, 0.3)}), vectors);
+    check_space(*make_scaled(square, 1e-7), vectors);
+    check_space(*make_sum({wide, narrow}), vectors);
+    check_space(*make_product({wide, narrow}), vectors);
+    CHECK(make_sum({linear, wide})->score_kind() == ScoreKind::none);
+    CHECK(make_sum({linear, square})->score_kind() == ScoreKind::none);
+    CHECK(make_product({linear, linear})->score_kind() == ScoreKind::none);
+    CHECK(make_normalized(cubic, true)->score_kind() == ScoreKind::none);
+    const auto other =
+        std::make_shared<VectorSpace>(make_store(vectors, StoreKind::dense_f64),
+                                      VectorKernel{VectorForm::linear, 1, 1.0, 0.0, 1.0}, isa);
+    CHECK(make_sum({linear, other})->score_kind() == ScoreKind::none);
+}
