@@ -29,6 +29,7 @@ LAYERS = (
     {"engine", "scan", "filter", "own_bounds", "sketch", "axes"}
     | {"tree", "tree_view", "walked_tree", "dual_tree", "estimates"},
     {"engines"},
+    {"planner"},
     {"ids", "hits"},
     {"index"},
     {"forecast", "hardness"},

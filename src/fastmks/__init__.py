@@ -16,6 +16,7 @@ from fastmks.fasta import Fasta, read_fasta
 from fastmks.hardness import Hardness, hardness
 from fastmks.hits import Hits, HitsAbove, Stats
 from fastmks.index import Index
+from fastmks.planner import Plan
 from fastmks.traversal import Traversal
 from fastmks.tree import Tree
 
@@ -29,6 +30,7 @@ __all__ = [
     "InvalidArgument",
     "KernelValueError",
     "NotMercerError",
+    "Plan",
     "Stats",
     "Traversal",
     "Tree",

@@ -12,22 +12,24 @@ __all__ = ["Axes", "choose_axes"]
 _Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 _MOST_SAMPLED = 8192  # vectors that say where the axes lie
-_MOST_EXACT = 1024  # columns up to which all axes are computed, and more axes than are ever used
+_MOST_EXACT = 1024  # columns up to which all axes are computed
 _MOST_AXES = 512
-_N_JUDGES = 64  # sampled vectors that play the queries when the number of axes is chosen
-_N_JUDGED = 4096  # and those that play the objects
-# Seconds of the code of one coordinate of one object, and of one evaluation beside its own time:
-# only their ratio matters, and little.
-_CODE_SECONDS = 1e-11
-_EVALUATION_SECONDS = 4e-8
+_N_JUDGES = 32  # sampled vectors that play the queries when the number of axes is chosen
+_N_JUDGED = 8192  # and those that play the objects
+# Seconds of the code of one coordinate of one object, and of one evaluation beside its own time,
+# which is spent waiting for memory.
+_CODE_SECONDS = 1.5e-11
+_WAITING_SECONDS = 4e-8
 
 
 @dataclass(frozen=True)
 class Axes:
-    """Orthonormal rows, and the point that distances are measured from."""
+    """Orthonormal rows, the point that distances are measured from, and what to expect of them."""
 
     rows: _Floats
     origin: _Floats | None
+    survivors: float  # share of the objects that the bounds of a typical search leave
+    seconds_per_object: float  # that a typical search needs, for each query
 
     @property
     def dimension(self) -> int:
@@ -35,36 +37,54 @@ class Axes:
         return int(self.rows.shape[0])
 
 
-def choose_axes(space: Space, *, dimension: int | None = None, k: int = 10) -> Axes:
+def choose_axes(
+    space: Space, *, queries: Space | None = None, dimension: int | None = None, k: int = 10
+) -> Axes:
     """Return principal axes of the vectors of a space that has scores.
 
-    Their number is the one that makes a search of about k hits cheapest, judged on a sample; any
-    number gives the same answers.
+    Their number is the one that makes a search of k hits cheapest, judged on a sample of the
+    objects and of the queries, or of the objects alone; any number gives the same answers.
     """
-    rows, origin = _sampled(space)
-    axes = _principal_axes(rows)
-    if dimension is None:
-        value_seconds = space.core.measure_cost()[1]
-        dimension = _cheapest(rows, axes, len(space), k, value_seconds + _EVALUATION_SECONDS)
-    return Axes(np.ascontiguousarray(axes[: min(dimension, len(axes))]), origin)
-
-
-def _sampled(space: Space) -> tuple[_Floats, _Floats | None]:
-    """Return some vectors as their scores see them, and the origin of distances."""
-    n = min(len(space), _MOST_SAMPLED)
-    positions = np.linspace(0, len(space) - 1, n).astype(np.int64)
-    rows = space.vectors(positions)
+    score = space.core.score
+    rows = space.vectors(_spread(len(space), _MOST_SAMPLED))
     # One unit for all, so that neither sums nor squares leave the range of float64.
-    largest = float(np.abs(rows).max(initial=0.0)) or 1.0
-    rows = rows / largest
-    origin = None
-    if space.core.score == "distance":
-        mean = rows.mean(axis=0)
-        rows, origin = rows - mean, mean * largest
-    if space.core.score == "cosine":
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        rows = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0.0)
-    return rows, origin
+    unit = float(np.abs(rows).max(initial=0.0)) or 1.0
+    mean = (rows / unit).mean(axis=0) if score == "distance" else None
+    judged = _as_scored(rows, unit, mean, score)
+    axes = _principal_axes(judged)
+    if queries is None or len(queries) == 0:
+        judges = judged[_spread(len(judged), _N_JUDGES)]
+    else:
+        asked = queries.vectors(_spread(len(queries), _N_JUDGES))
+        own_unit = float(np.abs(asked).max(initial=0.0)) or 1.0
+        judges = _as_scored(asked, unit if mean is not None else own_unit, mean, score)
+    judged = judged[_spread(len(judged), _N_JUDGED)]
+    wanted = None if dimension is None else min(dimension, len(axes))
+    # A judge that is an object is its own best hit.
+    n_hits = k / len(space) * len(judged) + (1 if queries is None else 0)
+    shares = _survivors(judges @ axes.T, judged @ axes.T, wanted, n_hits)
+    evaluation_seconds = space.core.measure_cost()[1] + _WAITING_SECONDS
+    costs = {m: m * _CODE_SECONDS + share * evaluation_seconds for m, share in shares.items()}
+    best = min(costs, key=lambda m: (costs[m], m))
+    origin = None if mean is None else mean * unit
+    return Axes(np.ascontiguousarray(axes[:best]), origin, shares[best], costs[best])
+
+
+def _spread(n: int, most: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return some positions, evenly spread."""
+    return np.linspace(0, n - 1, min(n, most)).astype(np.int64)
+
+
+def _as_scored(rows: _Floats, unit: float, mean: _Floats | None, score: str | None) -> _Floats:
+    """Return vectors whose products, or distances, are the scores in some unit."""
+    scaled = rows / unit
+    if mean is not None:
+        scaled = scaled - mean
+    if score != "cosine":
+        return scaled
+    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
+    unit_rows: _Floats = np.divide(scaled, lengths, out=np.zeros_like(scaled), where=lengths > 0.0)
+    return unit_rows
 
 
 def _principal_axes(rows: _Floats) -> _Floats:
@@ -84,30 +104,25 @@ def _principal_axes(rows: _Floats) -> _Floats:
     return np.ascontiguousarray(orthonormal[:, :_MOST_AXES].T)
 
 
-def _cheapest(rows: _Floats, axes: _Floats, n: int, k: int, evaluation_seconds: float) -> int:
-    """Return the number of axes with the least forecast cost for an object and a query."""
-    judges = rows[:: max(1, len(rows) // _N_JUDGES)][:_N_JUDGES] @ axes.T
-    judged = rows[:: max(1, len(rows) // _N_JUDGED)][:_N_JUDGED] @ axes.T
+def _survivors(
+    judges: _Floats, judged: _Floats, wanted: int | None, n_hits: float
+) -> dict[int, float]:
+    """Return the share of objects that bounds of some numbers of axes leave to be evaluated."""
     scores = judges @ judged.T
-    # The k-th best of all lies about here among those judged, the judge itself left out.
-    rank = min(len(judged) - 1, 1 + round(k * len(judged) / n))
-    threshold = np.sort(scores, axis=1)[:, -1 - rank]
-    judge_tails = _tail_lengths(judges)
-    judged_tails = _tail_lengths(judged)
-    best, least = len(axes), np.inf
-    for m in _candidates(len(axes)):
+    rank = min(len(judged) - 1, round(n_hits))  # of the last hit, about
+    threshold = np.partition(scores, -1 - rank, axis=1)[:, -1 - rank, None]
+    # Codes of 8 bits blur a bound by about this share of both lengths.
+    needed = threshold - 0.003 * np.outer(_lengths(judges), _lengths(judged))
+    judge_tails, judged_tails = _tail_lengths(judges), _tail_lengths(judged)
+    shares = {}
+    for m in _candidates(judged.shape[1]) if wanted is None else [wanted]:
         bounds = judges[:, :m] @ judged[:, :m].T + np.outer(judge_tails[m], judged_tails[m])
-        # Codes of 8 bits blur a bound by about this share of both lengths.
-        blur = 0.01 * np.outer(_lengths(judges), _lengths(judged))
-        share = float(np.mean(bounds + blur >= threshold[:, None]))
-        cost = m * _CODE_SECONDS + share * evaluation_seconds
-        if cost < least:
-            best, least = m, cost
-    return best
+        shares[m] = float(np.count_nonzero(bounds >= needed)) / bounds.size
+    return shares
 
 
 def _candidates(most: int) -> list[int]:
-    few = [m for m in (1, 2, 3, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384) if m < most]
+    few = [m for m in (1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384) if m < most]
     return [*few, most]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from fastmks.engine import Engine
 from fastmks.errors import InvalidArgument
-from fastmks.filter import build_filter, has_filter
+from fastmks.filter import FilterOffer, build_filter, has_filter
 from fastmks.progress import Progress
 from fastmks.scan import Scan
 from fastmks.spaces import Namer, Space
@@ -49,8 +49,13 @@ class Engines:
         """Whether a filter can be built."""
         return has_filter(self.space)
 
-    def filter(self, progress: Progress) -> Engine:
-        """Return the filter; built now if it was not needed before."""
+    @property
+    def has_built_filter(self) -> bool:
+        """Whether there is one."""
+        return self._built.filter is not None
+
+    def filter(self, progress: Progress, offer: FilterOffer | None = None) -> Engine:
+        """Return the filter; built now, as offered if it was, if it was not needed before."""
         built = self._built
         if built.filter is not None:
             return built.filter
@@ -59,11 +64,13 @@ class Engines:
             built = self._built
             if built.filter is not None:
                 return built.filter
+            threads = built.space.threads(self._threads)
             self._builder = threading.get_ident()
             try:
-                made = build_filter(
-                    built.space, threads=built.space.threads(self._threads), progress=progress
-                )
+                if offer is not None and offer.space is built.space:
+                    made = offer.build(threads, progress)
+                else:
+                    made = build_filter(built.space, threads=threads, progress=progress)
             finally:
                 self._builder = None
             self._built = replace(built, filter=made)

@@ -1,18 +1,56 @@
 """Which filter serves a space: what bounds its values, cheaply, before any is evaluated."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fastmks.axes import choose_axes
 from fastmks.engine import Engine
 from fastmks.errors import InvalidArgument
 from fastmks.own_bounds import OwnBounds
 from fastmks.progress import Progress
-from fastmks.sketch import build_sketch
+from fastmks.sketch import build_sketch, guess_build_seconds
 from fastmks.spaces import Space
 
-__all__ = ["build_filter", "has_filter"]
+__all__ = ["FilterOffer", "build_filter", "guess_filter_seconds", "has_filter", "offer_filter"]
+
+_QUERY_SECONDS = 5e-6  # of a query, whatever the objects
+
+
+@dataclass(frozen=True)
+class FilterOffer:
+    """A filter that could be built, and what to expect of it on one thread."""
+
+    space: Space
+    build_seconds: float
+    seconds_per_query: float
+    basis: str
+    build: Callable[[int, Progress], Engine]
 
 
 def has_filter(space: Space) -> bool:
     """Whether some filter serves the space."""
     return space.has_bounds or space.has_dense_scores
+
+
+def guess_filter_seconds(space: Space) -> float:
+    """Return about what the filter of a space takes to build, before anything is known of it."""
+    if space.has_bounds:
+        return 0.0
+    return guess_build_seconds(len(space), space.n_columns)
+
+
+def offer_filter(space: Space, queries: Space, k: int) -> FilterOffer:
+    """Look at the objects, and say what a filter for such queries and k hits would be like."""
+    axes = choose_axes(space, queries=queries, k=k)
+    return FilterOffer(
+        space,
+        guess_build_seconds(len(space), space.n_columns, axes.dimension),
+        _QUERY_SECONDS + len(space) * axes.seconds_per_object,
+        f"{axes.dimension} axes leave {axes.survivors:.2g} of a sample",
+        lambda threads, progress: build_sketch(
+            space, axes=axes, threads=threads, progress=progress
+        ),
+    )
 
 
 def build_filter(space: Space, *, threads: int, progress: Progress) -> Engine:

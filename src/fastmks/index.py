@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from fastmks.hits import Hits, HitsAbove, Stats
 from fastmks.ids import make_ids
 from fastmks.kernels import Kernel, as_kernel
 from fastmks.objects import read_objects
+from fastmks.planner import Plan, Planner
 from fastmks.progress import Progress
 from fastmks.spaces import Namer, Space, faults_named
 from fastmks.traversal import Traversal, check_base, check_traversal
@@ -26,6 +28,14 @@ from fastmks.walked_tree import WalkedTree
 __all__ = ["Index"]
 
 _ALGORITHMS = ("auto", "scan", "tree", "dual-tree", "filter")
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """What the caller wants to be searched with."""
+
+    algorithm: str
+    traversal: Traversal
 
 
 class Index:
@@ -96,6 +106,7 @@ class Index:
             threads=self._threads,
             name=self._ids.name,
         )
+        self._planner = Planner(self._engines)
         if self._algorithm in ("tree", "dual-tree"):
             self._engines.tree(Progress(bool(progress)))
         elif self._algorithm == "filter":
@@ -202,7 +213,7 @@ class Index:
         array([[0]])
         """
         started = time.perf_counter()
-        engine = self._engine(algorithm, traversal, progress)
+        choice = self._choice(algorithm, traversal)
         among = None if only is None else self._positions(only)
         n_among = len(self) if among is None else len(among)
         what = "indexed objects" if only is None else "objects that only= leaves"
@@ -220,14 +231,14 @@ class Index:
             is_filtered=only is not None,
         )
         search = Search(
-            queries=engine.space.queries(queries),
+            queries=self._space.queries(queries),
             among=among,
             skip_self=False,
             threads=self._allowed_threads(threads),
             progress=Progress(bool(progress)),
             approximation=approximation,
         )
-        return self._top_k(engine, search, checked_k, started, "queries[{}]".format)
+        return self._top_k(choice, search, checked_k, started, "queries[{}]".format)
 
     def search_self(
         self,
@@ -264,16 +275,16 @@ class Index:
                [0]])
         """
         started = time.perf_counter()
-        engine = self._engine(algorithm, traversal, progress)
+        choice = self._choice(algorithm, traversal)
         checked_k = check_k(k, len(self) - 1, "other objects")
         search = Search(
-            queries=engine.space,
+            queries=self._space,
             among=None,
             skip_self=True,
             threads=self._allowed_threads(threads),
             progress=Progress(bool(progress)),
         )
-        return self._top_k(engine, search, checked_k, started, self._ids.name)
+        return self._top_k(choice, search, checked_k, started, self._ids.name)
 
     def search_above(
         self,
@@ -309,15 +320,16 @@ class Index:
         array([2, 1])
         """
         started = time.perf_counter()
-        engine = self._engine(algorithm, traversal, progress)
+        choice = self._choice(algorithm, traversal)
         search = Search(
-            queries=engine.space.queries(queries),
+            queries=self._space.queries(queries),
             among=None if only is None else self._positions(only),
             skip_self=False,
             threads=self._allowed_threads(threads),
             progress=Progress(bool(progress)),
         )
         thresholds = _check_threshold(threshold, len(search.queries))
+        engine = self._engine(choice, search, 1)
         with faults_named(self.kernel, "queries[{}]".format, self._namer(engine.space)):
             found = engine.above(search, thresholds)
         return HitsAbove(
@@ -328,14 +340,53 @@ class Index:
             self._stats(engine, search, found.cost, started),
         )
 
+    def explain(
+        self, queries: Any, k: int = 1, *, only: Any = None, threads: int | None = None
+    ) -> Plan:
+        """Return what ``algorithm="auto"`` would do with a search, and why.
+
+        Parameters
+        ----------
+        queries, k, only, threads
+            As in `search`.
+
+        Returns
+        -------
+        Plan
+            Prints as a table: what each engine would cost, and from what it is known.
+            ``plan.as_dict()`` has the same as plain values.
+
+        Examples
+        --------
+        >>> import fastmks
+        >>> index = fastmks.Index([[3.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+        >>> index.explain([[1.0, 2.0]], k=2).algorithm
+        'scan'
+        """
+        among = None if only is None else self._positions(only)
+        n_among = len(self) if among is None else len(among)
+        checked_k = check_k(k, n_among, "objects to search")
+        search = Search(
+            queries=self._space.queries(queries),
+            among=among,
+            skip_self=False,
+            threads=self._allowed_threads(threads),
+            progress=Progress(False),
+        )
+        return self._planner.plan(search, checked_k)
+
     def _top_k(
-        self, engine: Engine, search: Search, k: int, started: float, name_query: Namer
+        self, choice: _Choice, search: Search, k: int, started: float, name_query: Namer
     ) -> Hits:
+        engine = self._engine(choice, search, k)
         name_object = self._namer(engine.space)
-        if search.skip_self:
+        if search.skip_self:  # the objects as this engine keeps them
+            search = replace(search, queries=engine.space)
             name_query = name_object
+        began = time.perf_counter()
         with faults_named(self.kernel, name_query, name_object):
             found = engine.top_k(search, k)
+        self._planner.learn(engine.name, search, k, time.perf_counter() - began)
         return Hits(
             found.values,
             found.positions,
@@ -365,17 +416,22 @@ class Index:
         wanted = self._threads if threads is None else check_threads(threads)
         return self._space.threads(wanted)
 
-    def _engine(self, algorithm: str | None, traversal: Any, progress: bool) -> Engine:
+    def _choice(self, algorithm: str | None, traversal: Any) -> _Choice:
         name = self._algorithm if algorithm is None else _check_algorithm(algorithm)
-        checked = check_traversal(traversal)
-        if name == "auto":
-            name = "filter" if self._space.has_bounds else "scan"
-        if name == "scan":
-            return self._engines.scan
-        if name == "filter":
-            return self._engines.filter(Progress(bool(progress)))
-        tree = self._engines.tree(Progress(bool(progress)))
-        return WalkedTree(tree, checked) if name == "tree" else DualTree(tree, checked)
+        return _Choice(name, check_traversal(traversal))
+
+    def _engine(self, choice: _Choice, search: Search, k: int) -> Engine:
+        match choice.algorithm:
+            case "auto":
+                return self._planner.choose(search, k)
+            case "scan":
+                return self._engines.scan
+            case "filter":
+                return self._engines.filter(search.progress)
+            case "tree":
+                return WalkedTree(self._engines.tree(search.progress), choice.traversal)
+            case _:
+                return DualTree(self._engines.tree(search.progress), choice.traversal)
 
     def _positions(self, only: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Return the positions that `only` names, increasing."""

@@ -79,6 +79,10 @@ class Space:
         before = order if self.order is None else self.order[order]
         return Space(self.objects.take(order), self.kernel, order=before)
 
+    def part(self, places: _Positions) -> "Space":
+        """Return some of the objects, copied, as a space of their own."""
+        return Space(self.objects.take(places), self.kernel)
+
     def places(self, positions: _Positions | None) -> _Positions | None:
         """Return where the objects at these positions lie, increasing; None for all."""
         if positions is None or self.order is None:
@@ -105,6 +109,11 @@ class Space:
     def has_dense_scores(self) -> bool:
         """Whether a score of dense vectors orders the values: see docs/reductions.md."""
         return self.core.score is not None and isinstance(self._first_store, DenseStore)
+
+    @property
+    def n_columns(self) -> int:
+        """Length of the vectors whose scores order the values."""
+        return cast(DenseStore, self._first_store).n_columns
 
     @property
     def _first_store(self) -> Store:

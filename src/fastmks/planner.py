@@ -1,0 +1,221 @@
+"""Which engine answers a search: from what was measured on these objects, on this machine."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from fastmks.approximation import EXACT
+from fastmks.engine import Engine, Search
+from fastmks.engines import Engines
+from fastmks.filter import FilterOffer, guess_filter_seconds, offer_filter
+from fastmks.progress import Progress
+
+__all__ = ["Forecast", "Plan", "Planner"]
+
+_FEW_OBJECTS = 1024  # are soon scanned
+_MANY_HITS = 32  # bounds leave too much where one object in so many is a hit
+_N_RACED = 8  # queries on which two engines are compared
+_TOO_SLOW = 3.0  # a forecast errs above: samples have fewer close neighbours than all objects
+_MEMORY = 0.5  # weight of the latest measurement
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a search would cost with one engine."""
+
+    seconds_per_query: float
+    build_seconds: float
+    basis: str
+
+    def seconds(self, n_queries: int) -> float:
+        """That of a search, with what must be built for it."""
+        return self.build_seconds + n_queries * self.seconds_per_query
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the planner would do with a search, and why. Prints as a table.
+
+    Attributes
+    ----------
+    algorithm : str
+        The engine chosen.
+    reason : str
+        Why, in words.
+    forecasts : mapping of str to Forecast
+        What each engine that was looked at would cost.
+    n_queries, n_objects, k : int
+        The search.
+    planning_seconds : float
+        What deciding took, trials included.
+    """
+
+    algorithm: str
+    reason: str
+    forecasts: Mapping[str, Forecast]
+    n_queries: int
+    n_objects: int
+    k: int
+    planning_seconds: float = 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the plan as plain values."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        search = f"{self.n_queries} queries, k = {self.k}, among {self.n_objects} objects"
+        lines = [
+            f"{search}: {self.algorithm}, since {self.reason}.",
+            f"{'engine':<8}{'seconds':>12}{'per query':>12}{'to build':>12}  basis",
+        ]
+        for name, forecast in self.forecasts.items():
+            lines.append(
+                f"{name:<8}{forecast.seconds(self.n_queries):>12.3g}"
+                f"{forecast.seconds_per_query:>12.3g}{forecast.build_seconds:>12.3g}  "
+                f"{forecast.basis}"
+            )
+        lines.append(f"Decided in {self.planning_seconds:.3g} s.")
+        return "\n".join(lines)
+
+
+@dataclass
+class _Measured:
+    """Seconds of a query, the latest weighing most."""
+
+    seconds: float
+    n_queries: int = 0
+
+
+@dataclass
+class Planner:
+    """Chooses between the engines of one index, and learns from every search.
+
+    Every engine gives the same answers, so a wrong choice costs time and nothing else. A filter is
+    built once scans have cost as much as it would: until then it may never pay, and afterwards the
+    time lost is at most the time it took.
+    """
+
+    engines: Engines
+    _measured: dict[tuple[str, int, int], _Measured] = field(default_factory=dict)
+    _scan_seconds: float = 0.0  # spent on scans so far
+    _offer: FilterOffer | None = None
+
+    def choose(self, search: Search, k: int) -> Engine:
+        """Return the engine for a search, built if need be."""
+        if self.plan(search, k).algorithm == "filter":
+            return self.engines.filter(search.progress, self._offer)
+        return self.engines.scan
+
+    def plan(self, search: Search, k: int) -> Plan:
+        """Return which engine a search should have, and why. Nothing is built for it."""
+        started = time.perf_counter()
+        plan = self._plan(search, k)
+        return replace(plan, planning_seconds=time.perf_counter() - started)
+
+    def learn(self, name: str, search: Search, k: int, seconds: float) -> None:
+        """Note what a search took."""
+        n_queries = len(search.queries)
+        if n_queries == 0 or search.among is not None:
+            return
+        if name == "scan":
+            self._scan_seconds += seconds * search.threads
+        now = seconds * search.threads / n_queries
+        known = self._measured.setdefault(_key(name, n_queries, k), _Measured(now))
+        known.seconds += _MEMORY * (now - known.seconds)
+        known.n_queries += n_queries
+
+    def _plan(self, search: Search, k: int) -> Plan:
+        n_queries, space = len(search.queries), self.engines.space
+        n_objects = len(space) if search.among is None else len(search.among)
+        scan = self._scan_forecast(search, k, n_objects)
+
+        def plan(algorithm: str, reason: str, **forecasts: Forecast) -> Plan:
+            everything = {"scan": scan, **forecasts}
+            return Plan(algorithm, reason, everything, n_queries, n_objects, k)
+
+        if not self.engines.has_filter:
+            return plan("scan", "nothing bounds the values of this kernel")
+        if self.engines.has_built_filter or space.has_bounds:
+            return self._plan_built(search, k, scan, plan)
+        if len(space) < _FEW_OBJECTS:
+            return plan("scan", f"fewer than {_FEW_OBJECTS} objects are soon scanned")
+        if n_objects < len(space) / _MANY_HITS or k > n_objects / _MANY_HITS:
+            return plan("scan", "bounds of all objects would leave out few of those wanted")
+        # All in seconds of one thread.
+        spent = self._scan_seconds + search.threads * scan.seconds(n_queries)
+        if self._offer is None and spent < guess_filter_seconds(space):
+            return plan("scan", "so few queries are not worth an index")
+        if self._offer is None or self._offer.space is not space:
+            self._offer = offer_filter(space, search.queries, k)
+        offer = self._offer
+        forecast = Forecast(
+            offer.seconds_per_query / search.threads,
+            offer.build_seconds / search.threads,
+            offer.basis,
+        )
+        if forecast.seconds_per_query > _TOO_SLOW * scan.seconds_per_query:
+            return plan("scan", "bounds leave too much to evaluate", filter=forecast)
+        if spent < offer.build_seconds:
+            return plan("scan", "so few queries are not worth an index", filter=forecast)
+        return plan("filter", "its bounds leave little to evaluate", filter=forecast)
+
+    def _plan_built(
+        self, search: Search, k: int, scan: Forecast, plan: Callable[..., Plan]
+    ) -> Plan:
+        n_queries = len(search.queries)
+        known = self._measured.get(_key("filter", n_queries, k))
+        if known is None and n_queries > 4 * _N_RACED and search.among is None:
+            self._race(search, k)
+            scan = self._scan_forecast(search, k, len(self.engines.space))
+            known = self._measured.get(_key("filter", n_queries, k))
+        if known is None:
+            forecast = Forecast(0.0, 0.0, "not measured yet")
+            return plan("filter", "it is there and has not been tried like this", filter=forecast)
+        seconds = known.seconds / search.threads
+        forecast = Forecast(seconds, 0.0, f"{known.n_queries} queries before")
+        if seconds <= scan.seconds_per_query:
+            return plan("filter", "it is the faster one", filter=forecast, scan=scan)
+        return plan("scan", "the filter is slower", filter=forecast, scan=scan)
+
+    def _race(self, search: Search, k: int) -> None:
+        """Measure both engines on a few of the queries, for searches like this one."""
+        few = replace(
+            search,
+            queries=search.queries.part(_spread(len(search.queries), _N_RACED)),
+            threads=1,
+            progress=Progress(False),
+            approximation=EXACT,
+            skip_self=False,
+        )
+        for engine in (self.engines.filter(Progress(False)), self.engines.scan):
+            started = time.perf_counter()
+            try:
+                engine.top_k(few, k)
+            except ArithmeticError:  # a fault: left for the search itself to name
+                return
+            seconds = (time.perf_counter() - started) / len(few.queries)
+            key = _key(engine.name, len(search.queries), k)
+            self._measured.setdefault(key, _Measured(seconds, len(few.queries)))
+
+    def _scan_forecast(self, search: Search, k: int, n_objects: int) -> Forecast:
+        known = self._measured.get(_key("scan", len(search.queries), k))
+        if known is not None:
+            share = n_objects / len(self.engines.space)
+            seconds = known.seconds * share / search.threads
+            return Forecast(seconds, 0.0, f"{known.n_queries} queries before")
+        call, value = self.engines.space.core.measure_cost()
+        seconds = (call + value * n_objects) / search.threads
+        return Forecast(seconds, 0.0, "the time of single evaluations")
+
+
+def _key(name: str, n_queries: int, k: int) -> tuple[str, int, int]:
+    """Searches of about so many queries and hits cost about the same per query."""
+    return name, min(n_queries.bit_length(), 6), k.bit_length()
+
+
+def _spread(n: int, wanted: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return some positions, evenly spread: the same ones every time."""
+    return np.linspace(0, n - 1, min(n, wanted)).astype(np.int64)

@@ -1,0 +1,140 @@
+"""The planner chooses by what it measured, and never changes an answer."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from comparing import assert_identical
+from fastmks import Index, KernelValueError, Plan
+from fastmks import kernels as K
+from fastmks.planner import Forecast, Planner
+
+
+def clustered(n=6000, d=16):
+    rng = np.random.default_rng(3)
+    centres = rng.standard_normal((12, d))
+    return centres[rng.integers(12, size=n)] + 0.1 * rng.standard_normal((n, d))
+
+
+def test_few_queries_are_scanned_and_many_are_worth_a_filter():
+    rows = clustered()
+    index = Index(rows, threads=1)
+    assert index.search(rows[:1], k=3).stats.algorithm == "scan"
+    expected = Index(rows, algorithm="scan").search(rows, k=3)
+    used = set()
+    for _ in range(4):
+        hits = index.search(rows, k=3)
+        used.add(hits.stats.algorithm)
+        assert_identical(hits, expected)
+    assert "filter" in used
+    assert index.search(rows, k=3).stats.algorithm == "filter"
+
+
+def test_single_queries_get_a_filter_once_scans_have_cost_as_much():
+    rows = clustered(40_000)
+    index = Index(rows, threads=1)
+    used = [index.search(rows[i], k=1).stats.algorithm for i in range(1500)]
+    assert used[0] == "scan"
+    assert used[-1] == "filter"
+
+
+def test_few_objects_are_always_scanned():
+    rows = clustered(500)
+    index = Index(rows)
+    assert {index.search(rows, k=2).stats.algorithm for _ in range(5)} == {"scan"}
+
+
+def test_many_hits_are_scanned():
+    rows = clustered(2000)
+    plan = Index(rows).explain(rows, k=1000)
+    assert plan.algorithm == "scan"
+    assert "few of those wanted" in plan.reason
+
+
+def test_a_filter_that_loses_is_left_alone():
+    rows = clustered(3000)
+    index = Index(rows, threads=1)
+    planner = index._planner
+    index.search(rows[:2], k=1, algorithm="filter")  # now there is one
+    search = index.explain(rows, k=1)  # races both
+    assert set(search.forecasts) == {"scan", "filter"}
+    for key, known in planner._measured.items():
+        known.seconds = 1.0 if key[0] == "filter" else 1e-9
+    plan = index.explain(rows, k=1)
+    assert (plan.algorithm, plan.reason) == ("scan", "the filter is slower")
+    assert index.search(rows, k=1).stats.algorithm == "scan"
+
+
+def test_forecasts_follow_what_searches_take():
+    rows = clustered(3000)
+    index = Index(rows, threads=1)
+    for _ in range(3):
+        index.search(rows, k=2, algorithm="scan")
+    forecast = index.explain(rows, k=2).forecasts["scan"]
+    assert forecast.basis.endswith("queries before")
+    seconds = index.search(rows, k=2, algorithm="scan").stats.seconds
+    assert forecast.seconds(len(rows)) == pytest.approx(seconds, rel=3.0)
+
+
+def test_plans_print_and_turn_into_plain_values():
+    plan = Plan("filter", "it is the faster one", {"scan": Forecast(0.5, 0.0, "a guess")}, 4, 9, 2)
+    assert str(plan).splitlines() == [
+        "4 queries, k = 2, among 9 objects: filter, since it is the faster one.",
+        "engine       seconds   per query    to build  basis",
+        "scan               2         0.5           0  a guess",
+        "Decided in 0 s.",
+    ]
+    assert plan.as_dict()["forecasts"]["scan"]["seconds_per_query"] == 0.5
+
+
+def test_own_bounds_need_no_building():
+    rng = np.random.default_rng(0)
+    bits = rng.random((3000, 64)) < 0.2
+    plan = Index(bits, K.Tanimoto()).explain(bits[:100], k=3)
+    assert plan.forecasts["filter"].build_seconds == 0.0
+
+
+def test_values_that_are_not_finite_are_named_by_the_search_itself():
+    rows = 1e200 * clustered(3000)
+    index = Index(rows, K.Polynomial(degree=2))
+    for _ in range(3):
+        with pytest.raises(KernelValueError, match="gives queries"):
+            index.search(rows, k=1)
+
+
+def test_only_a_few_objects_are_scanned():
+    rows = clustered(3000)
+    index = Index(rows)
+    assert index.explain(rows, k=1, only=[1, 2, 3]).algorithm == "scan"
+
+
+def test_many_threads_may_plan_at_once():
+    rows = clustered(5000)
+    index = Index(rows, threads=1)
+    expected = Index(rows, algorithm="scan").search(rows[:500], k=2)
+    found = []
+
+    def work():
+        for _ in range(5):
+            found.append(index.search(rows[:500], k=2))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 20
+    for hits in found:
+        assert_identical(hits, expected)
+
+
+def test_an_index_has_one_planner_that_learns_only_from_whole_searches():
+    rows = clustered(2000)
+    index = Index(rows)
+    planner = index._planner
+    assert isinstance(planner, Planner)
+    index.search(rows[:50], k=1, only=list(range(1000)), algorithm="scan")
+    assert not planner._measured
+    index.search(rows[:50], k=1, algorithm="scan")
+    assert len(planner._measured) == 1
