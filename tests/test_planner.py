@@ -95,6 +95,25 @@ def test_own_bounds_need_no_building():
     assert plan.forecasts["filter"].build_seconds == 0.0
 
 
+def test_planning_never_calls_a_function_in_python():
+    calls = []
+
+    def overlap(x, y):
+        calls.append((x, y))
+        return float(len(set(x) & set(y)))
+
+    words = ["search", "match", "tree", "leaf"] * 500
+    index = Index(words, overlap)
+    assert index.explain(words[:100], k=2).algorithm == "scan"
+    assert not calls
+    hits = index.search(words[:3], k=2)
+    assert len(calls) == hits.stats.kernel_evaluations
+    bounded = Index(words, K.Similarity(overlap, upper_bound=lambda x, y: float(len(x))))
+    calls.clear()
+    assert bounded.explain(words[:100], k=2).algorithm == "filter"
+    assert not calls
+
+
 def test_values_that_are_not_finite_are_named_by_the_search_itself():
     rows = 1e200 * clustered(3000)
     index = Index(rows, K.Polynomial(degree=2))

@@ -54,11 +54,11 @@ class Index:
         A kernel from `fastmks.kernels`, the name of one with its default parameters, or your own
         function of two objects (see `fastmks.kernels.Custom`).
     algorithm : {"auto", "scan", "tree", "dual-tree", "filter"}, default "auto"
-        How to search; every algorithm returns the same answers. "filter" evaluates objects in the
-        order of upper bounds that the kernel itself has (Tanimoto, SmithWaterman, a Similarity with
-        `upper_bound`); "auto" is "filter" where it has them and "scan" elsewhere. A tree is built
-        now for "tree" and "dual-tree", and otherwise when it is first needed; "dual-tree" builds
-        one on the queries of each search too, which pays for many queries close to each other.
+        How to search; every algorithm returns the same answers. "filter" bounds all values and
+        evaluates what is left: docs/filter.md says for which kernels. "auto" measures, and chooses
+        between "scan" and "filter" (see `explain`). What "filter", "tree" and "dual-tree" need is
+        built now, and otherwise when it is first needed; "dual-tree" builds a tree on the queries
+        of each search too, which pays for many queries close to each other.
     base : float, default 1.3
         Levels of the tree are this factor apart; greater than 1.
     ids : sequence of int or of str, optional

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,13 @@ class Plan:
         The search.
     planning_seconds : float
         What deciding took, trials included.
+
+    Examples
+    --------
+    >>> import fastmks
+    >>> plan = fastmks.Index([[3.0, 0.0], [0.0, 2.0]]).explain([[1.0, 2.0]])
+    >>> plan.algorithm, plan.reason
+    ('scan', 'fewer than 1024 objects are soon scanned')
     """
 
     algorithm: str
@@ -62,7 +70,14 @@ class Plan:
     planning_seconds: float = 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the plan as plain values."""
+        """Return the plan as plain values.
+
+        Examples
+        --------
+        >>> import fastmks
+        >>> fastmks.Index([[3.0, 0.0], [0.0, 2.0]]).explain([[1.0, 2.0]]).as_dict()["n_objects"]
+        2
+        """
         return asdict(self)
 
     def __str__(self) -> str:
@@ -130,14 +145,17 @@ class Planner:
     def _plan(self, search: Search, k: int) -> Plan:
         n_queries, space = len(search.queries), self.engines.space
         n_objects = len(space) if search.among is None else len(search.among)
-        scan = self._scan_forecast(search, k, n_objects)
 
         def plan(algorithm: str, reason: str, **forecasts: Forecast) -> Plan:
-            everything = {"scan": scan, **forecasts}
-            return Plan(algorithm, reason, everything, n_queries, n_objects, k)
+            return Plan(algorithm, reason, forecasts, n_queries, n_objects, k)
 
+        # What needs no measuring is not measured: an evaluation may be dear.
         if not self.engines.has_filter:
             return plan("scan", "nothing bounds the values of this kernel")
+        if space.has_bounds and not space.core.is_parallel:
+            return plan("filter", "bounds spare calls of a Python function")
+        scan = self._scan_forecast(search, k, n_objects)
+        plan = partial(plan, scan=scan)
         if self.engines.has_built_filter or space.has_bounds:
             return self._plan_built(search, k, scan, plan)
         if len(space) < _FEW_OBJECTS:
