@@ -18,6 +18,7 @@ __all__ = [
     "check_number",
     "check_seed",
     "check_threads",
+    "check_threshold",
     "check_unmasked",
     "default_threads",
     "import_extra",
@@ -104,3 +105,20 @@ def default_threads() -> int:
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))
     return os.cpu_count() or 1
+
+
+def check_threshold(threshold: Any, n_queries: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return a threshold for each query."""
+    try:
+        given = np.asarray(threshold)
+        array = np.array(given, dtype=np.float64) if given.dtype.kind in "iuf" else None
+    except (TypeError, ValueError):
+        array = None
+    if array is not None and array.ndim == 0:
+        array = np.full(n_queries, float(array))
+    if array is None or array.shape != (n_queries,) or np.isnan(array).any():
+        raise InvalidArgument(
+            f"threshold must be a number, or one for each of the {n_queries} queries; "
+            f"got {threshold!r}."
+        )
+    return array

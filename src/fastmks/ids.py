@@ -43,6 +43,21 @@ class Ids:
             )
         return found
 
+    def chosen(self, only: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Return the positions that `only`, ids or a mask, names, increasing."""
+        is_list = isinstance(only, (list, tuple)) and len(only) > 0
+        if is_list and all(isinstance(item, (bool, np.bool_)) for item in only):
+            only = np.asarray(only)
+        if str(getattr(only, "dtype", None)) in ("bool", "boolean"):  # numpy's and pandas'
+            mask = np.asarray(only)
+            if mask.dtype != np.dtype(bool) or mask.shape != (len(self),):
+                raise InvalidArgument(
+                    f"only must be ids or a mask of the {len(self)} indexed objects, without "
+                    f"missing entries; got a mask of shape {mask.shape}."
+                )
+            return np.flatnonzero(mask).astype(np.int64)
+        return np.unique(self.positions(only, name="only"))
+
     def _sorted_order(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         if self._order is None:
             self._order = np.argsort(self.array, kind="stable").astype(np.int64)

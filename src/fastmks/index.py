@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmks._validate import check_k, check_threads
+from fastmks._validate import check_k, check_threads, check_threshold
 from fastmks.approximation import make_approximation
 from fastmks.dual_tree import DualTree
 from fastmks.engine import Cost, Engine, Search
@@ -214,7 +214,7 @@ class Index:
         """
         started = time.perf_counter()
         choice = self._choice(algorithm, traversal)
-        among = None if only is None else self._positions(only)
+        among = None if only is None else self._ids.chosen(only)
         n_among = len(self) if among is None else len(among)
         what = "indexed objects" if only is None else "objects that only= leaves"
         checked_k = check_k(k, n_among, what)
@@ -323,12 +323,12 @@ class Index:
         choice = self._choice(algorithm, traversal)
         search = Search(
             queries=self._space.queries(queries),
-            among=None if only is None else self._positions(only),
+            among=None if only is None else self._ids.chosen(only),
             skip_self=False,
             threads=self._allowed_threads(threads),
             progress=Progress(bool(progress)),
         )
-        thresholds = _check_threshold(threshold, len(search.queries))
+        thresholds = check_threshold(threshold, len(search.queries))
         engine = self._engine(choice, search, 1)
         with faults_named(self.kernel, "queries[{}]".format, self._namer(engine.space)):
             found = engine.above(search, thresholds)
@@ -363,7 +363,7 @@ class Index:
         >>> index.explain([[1.0, 2.0]], k=2).algorithm
         'scan'
         """
-        among = None if only is None else self._positions(only)
+        among = None if only is None else self._ids.chosen(only)
         n_among = len(self) if among is None else len(among)
         checked_k = check_k(k, n_among, "objects to search")
         search = Search(
@@ -433,24 +433,6 @@ class Index:
             case _:
                 return DualTree(self._engines.tree(search.progress), choice.traversal)
 
-    def _positions(self, only: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Return the positions that `only` names, increasing."""
-        if (
-            isinstance(only, (list, tuple))
-            and only
-            and all(isinstance(item, (bool, np.bool_)) for item in only)
-        ):
-            only = np.asarray(only)
-        if str(getattr(only, "dtype", None)) in ("bool", "boolean"):  # numpy's and pandas'
-            mask = np.asarray(only)
-            if mask.dtype != np.dtype(bool) or mask.shape != (len(self),):
-                raise InvalidArgument(
-                    f"only must be ids or a mask of the {len(self)} indexed objects, without "
-                    f"missing entries; got a mask of shape {mask.shape}."
-                )
-            return np.flatnonzero(mask).astype(np.int64)
-        return np.unique(self._ids.positions(only, name="only"))
-
     def _namer(self, space: Space) -> Namer:
         return lambda place: self._ids.name(space.position(place))
 
@@ -460,19 +442,3 @@ def _check_algorithm(algorithm: Any) -> str:
         known = ", ".join(map(repr, _ALGORITHMS))
         raise InvalidArgument(f"algorithm must be one of {known}; got {algorithm!r}.")
     return algorithm
-
-
-def _check_threshold(threshold: Any, n_queries: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-    try:
-        given = np.asarray(threshold)
-        array = np.array(given, dtype=np.float64) if given.dtype.kind in "iuf" else None
-    except (TypeError, ValueError):
-        array = None
-    if array is not None and array.ndim == 0:
-        array = np.full(n_queries, float(array))
-    if array is None or array.shape != (n_queries,) or np.isnan(array).any():
-        raise InvalidArgument(
-            f"threshold must be a number, or one for each of the {n_queries} queries; "
-            f"got {threshold!r}."
-        )
-    return array
