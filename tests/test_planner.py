@@ -61,9 +61,23 @@ def test_a_filter_that_loses_is_left_alone():
     assert set(search.forecasts) == {"scan", "filter"}
     for key, known in planner._measured.items():
         known.seconds = 1.0 if key[0] == "filter" else 1e-9
+        known.n_searches = 3
     plan = index.explain(rows, k=1)
     assert (plan.algorithm, plan.reason) == ("scan", "the filter is slower")
     assert index.search(rows, k=1).stats.algorithm == "scan"
+
+
+def test_one_slow_search_does_not_decide():
+    rows = clustered(3000)
+    index = Index(rows, threads=1)
+    index.search(rows[:2], k=1, algorithm="filter")
+    index.explain(rows, k=1)
+    for key, known in index._planner._measured.items():
+        known.seconds = 2e-3 if key[0] == "filter" else 1e-3
+    assert index.explain(rows, k=1).reason == "it may be the faster one"
+    index.search(rows, k=1, algorithm="filter")
+    index.search(rows, k=1, algorithm="filter")
+    assert index._planner._measured["filter", 6, 1].seconds < 2e-3
 
 
 def test_forecasts_follow_what_searches_take():

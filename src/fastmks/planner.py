@@ -20,7 +20,9 @@ _FEW_OBJECTS = 1024  # are soon scanned
 _MANY_HITS = 32  # bounds leave too much where one object in so many is a hit
 _N_RACED = 8  # queries on which two engines are compared
 _TOO_SLOW = 3.0  # a forecast errs above: samples have fewer close neighbours than all objects
-_MEMORY = 0.5  # weight of the latest measurement
+_FORGETTING = 1.1  # an engine that was slower than it was once may have become slower
+_N_TRIES = 3  # of an engine before a slow one is given up: a machine may have been busy
+_HOPELESS = 10.0  # times slower: no try more
 
 
 @dataclass(frozen=True)
@@ -98,10 +100,17 @@ class Plan:
 
 @dataclass
 class _Measured:
-    """Seconds of a query, the latest weighing most."""
+    """What a query takes at best: a busy machine makes it longer, nothing makes it shorter."""
 
     seconds: float
     n_queries: int = 0
+    n_searches: int = 0
+
+    def add(self, seconds: float, n_queries: int) -> None:
+        """Note a search, by its seconds for each query."""
+        self.seconds = min(seconds, _FORGETTING * self.seconds)
+        self.n_queries += n_queries
+        self.n_searches += 1
 
 
 @dataclass
@@ -138,9 +147,7 @@ class Planner:
         if name == "scan":
             self._scan_seconds += seconds * search.threads
         now = seconds * search.threads / n_queries
-        known = self._measured.setdefault(_key(name, n_queries, k), _Measured(now))
-        known.seconds += _MEMORY * (now - known.seconds)
-        known.n_queries += n_queries
+        self._measured.setdefault(_key(name, n_queries, k), _Measured(now)).add(now, n_queries)
 
     def _plan(self, search: Search, k: int) -> Plan:
         n_queries, space = len(search.queries), self.engines.space
@@ -194,8 +201,11 @@ class Planner:
             return plan("filter", "it is there and has not been tried like this", filter=forecast)
         seconds = known.seconds / search.threads
         forecast = Forecast(seconds, 0.0, f"{known.n_queries} queries before")
-        if seconds <= scan.seconds_per_query:
-            return plan("filter", "it is the faster one", filter=forecast, scan=scan)
+        limit = _HOPELESS if known.n_searches < _N_TRIES else 1.0
+        if seconds <= limit * scan.seconds_per_query:
+            is_faster = seconds <= scan.seconds_per_query
+            reason = "it is the faster one" if is_faster else "it may be the faster one"
+            return plan("filter", reason, filter=forecast, scan=scan)
         return plan("scan", "the filter is slower", filter=forecast, scan=scan)
 
     def _race(self, search: Search, k: int) -> None:
@@ -216,7 +226,7 @@ class Planner:
                 return
             seconds = (time.perf_counter() - started) / len(few.queries)
             key = _key(engine.name, len(search.queries), k)
-            self._measured.setdefault(key, _Measured(seconds, len(few.queries)))
+            self._measured.setdefault(key, _Measured(seconds)).add(seconds, len(few.queries))
 
     def _scan_forecast(self, search: Search, k: int, n_objects: int) -> Forecast:
         known = self._measured.get(_key("scan", len(search.queries), k))
