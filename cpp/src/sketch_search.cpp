@@ -57,7 +57,11 @@ struct Query {
     std::int32_t sum = 0;
     float scale = 0.0f;
     double code_error = 0.0;
-    double slack = 0.0;  // of bounds in the leaf looked at last
+    struct {
+        double code_norm = 0.0, code_error = 0.0, length = 0.0, tail = 0.0;
+        float tails = 0.0f;  // what multiplies those of objects
+    } slack_of;              // the leaf's lengths, as shares of each
+    double slack = 0.0;      // of bounds in the leaf looked at last
 
     int shift = 0;         // scores here are true ones times 2^-shift
     double largest = 0.0;  // no true score is greater in magnitude
@@ -147,6 +151,7 @@ private:
             query.middle = std::ldexp(problem_.objects.score_middle(), -query.shift);
         }
         if (query.is_finite && !is_distance_) quantize(query.row.data(), query);
+        set_slack(query);
     }
 
     // Sets the codes of a query from coordinates of whole words.
@@ -256,7 +261,8 @@ private:
         double bases[queries_at_once];
         for (std::size_t j = 0; j < n_chosen; ++j) {
             const std::size_t at = chosen[j] * n_leaves_ + index;
-            coded[j] = code(queries_[chosen[j]], index, scores_[at], bases[j]);
+            bases[j] = scores_[at];
+            coded[j] = code(queries_[chosen[j]], index, bases[j]);
             promises_[at] = -HUGE_VALF;
         }
         loops_.scan(sketch_.block(index), coded, n_chosen, bounds_);
@@ -268,40 +274,49 @@ private:
         }
     }
 
-    // A query as a leaf sees it; `base` is the score of the centre, and what it may be off.
-    CodeQuery code(Query& query, std::size_t index, double score, double& base) {
+    // A query as a leaf sees it, from the score of the leaf's centre.
+    CodeQuery code(Query& query, std::size_t index, double score) {
         const Leaf& leaf = sketch_.leaf(index);
-        double row_norm = query.row_norm;
-        double off = query.error;  // of the row
-        double slack = 0.0;        // of the score
-        double squares = 0.0;
-        if (is_distance_) {
-            row_norm = subtract_centre(query, index);
-            off += 0x1p-21 * (query.row_norm + leaf.length);
-            row_norm += off;
-            slack = (rounding_share() * row_norm + 2 * off) * row_norm;
-            squares = leaf.radius * leaf.radius + leaf.tail * leaf.tail;
-        } else {
-            slack = (rounding_share() * query.row_norm + query.error) * leaf.length;
-        }
-        // Codes of the query and of objects, and every float32 rounding from here on.
-        slack += (query.code_error + 0x1p-22 * row_norm) * leaf.code_norm +
-                 row_norm * leaf.code_error + off * leaf.radius +
-                 0x1p-20 * (row_norm * (leaf.radius + leaf.code_norm) + squares +
-                            query.tail * leaf.tail + std::abs(score)) +
-                 1e-30;
-        base = score;
-        query.slack = slack;
+        query.slack = is_distance_ ? distance_slack(query, index, score)
+                                   : query.slack_of.code_norm * leaf.code_norm +
+                                         query.slack_of.code_error * leaf.code_error +
+                                         query.slack_of.length * leaf.length +
+                                         query.slack_of.tail * leaf.tail + 1e-30;
         CodeQuery coded{query.words.data(),
                         code_bias * query.sum,
-                        static_cast<float>(query.scale * leaf.scale),
-                        round_up(query.tail),
+                        query.scale * leaf.scale,
+                        query.slack_of.tails,
                         -HUGE_VALF,
                         -HUGE_VALF};
         if (!query.is_finite || !query.has_useless()) return coded;
-        coded.high = round_down(query.useless.high - score - slack);
-        if (query.is_two_sided) coded.low = round_up(query.useless.low - score + slack);
+        coded.high = round_down(query.useless.high - score - query.slack);
+        if (query.is_two_sided) coded.low = round_up(query.useless.low - score + query.slack);
         return coded;
+    }
+
+    // By how much bounds from codes may be short, for each length of a leaf: codes of the query and
+    // of objects, and every float32 rounding.
+    void set_slack(Query& query) const {
+        const double rounding = 0x1p-20 * query.row_norm;
+        query.slack_of.code_norm = query.code_error + 2 * rounding;
+        query.slack_of.code_error = query.row_norm;
+        query.slack_of.length = 2 * query.error + rounding_share() * query.row_norm + 3 * rounding;
+        query.slack_of.tail = 0x1p-20 * query.tail;
+        query.slack_of.tails = round_up(query.tail);
+    }
+
+    // The same for distances, where the codes are those of the difference to the centre.
+    double distance_slack(Query& query, std::size_t index, double score) {
+        const Leaf& leaf = sketch_.leaf(index);
+        const double off = query.error + 0x1p-21 * (query.row_norm + leaf.length);
+        const double norm = subtract_centre(query, index) + off;
+        const double squares = leaf.radius * leaf.radius + leaf.tail * leaf.tail;
+        return (rounding_share() * norm + 2 * off) * norm +
+               (query.code_error + 0x1p-22 * norm) * leaf.code_norm + norm * leaf.code_error +
+               off * leaf.radius +
+               0x1p-20 * (norm * (leaf.radius + leaf.code_norm) + squares + query.tail * leaf.tail +
+                          std::abs(score)) +
+               1e-30;
     }
 
     // Codes the difference between a query and a leaf's centre, and returns its length.
