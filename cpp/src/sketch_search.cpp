@@ -29,8 +29,13 @@ float round_up(double x) {
     return -round_down(-x);
 }
 
+// At least a promise; what is not a number promises everything.
+float promise_above(double promise) {
+    return promise == promise ? round_up(promise) : HUGE_VALF;
+}
+
 struct Candidate {
-    double promise;  // at least the distance of its score from the middle of its query's range
+    float promise;  // at least the distance of its score from the middle of its query's range
     std::uint32_t position;
 };
 
@@ -102,7 +107,8 @@ public:
 
     void top_k(std::size_t k) {
         for (std::size_t i = 0; i < queries_.size(); ++i) begin_top_k(i, k);
-        sweep();
+        // Of the k best of twice as many objects, about half are new.
+        sweep(std::max(first_block, k / 2));
     }
 
     void above(const double* thresholds) {
@@ -112,7 +118,7 @@ public:
             choose_leaves(i);
             add_pairs(i);
         }
-        sweep();
+        sweep(values_per_call);
         for (Query& query : queries_) {
             std::sort(query.found.begin(), query.found.end(), ranks_before);
         }
@@ -351,8 +357,7 @@ private:
                     promise =
                         query.has_useless() ? std::max(promise, below - bounds.lower[j]) : HUGE_VAL;
                 }
-                // What is not a number promises everything.
-                query.candidates.push_back({promise == promise ? promise : HUGE_VAL, position});
+                query.candidates.push_back({promise_above(promise), position});
             }
         }
     }
@@ -392,13 +397,12 @@ private:
     }
 
     static void drop_useless(Query& query) {
-        const double reach = query.reach;
+        const float reach = round_down(query.reach);
         std::erase_if(query.candidates, [=](const Candidate& c) { return c.promise < reach; });
     }
 
     // True when a better k-th value was found.
     bool evaluate_positions(Query& query) {
-        std::sort(positions_.begin(), positions_.end());
         values_.resize(positions_.size());
         problem_.objects.values(*query.batch, Selection::list(positions_.data(), positions_.size()),
                                 values_.data());
@@ -419,7 +423,7 @@ private:
     // All leaves that queries still want, each for up to queries_at_once of them at a time. The
     // most promising candidates are evaluated on the way, ever less often, since thresholds rise
     // most at the beginning; the others at the end, when fewer of them are left.
-    void sweep() {
+    void sweep(std::size_t block) {
         sort_pairs();
         std::size_t next_look = std::min<std::size_t>(pairs_.size(), 2 * queries_.size());
         for (std::size_t at = 0; at < pairs_.size();) {
@@ -437,10 +441,10 @@ private:
             if (n_chosen > 0) scan_leaf(leaf, chosen, n_chosen);
             tick(leaf_size);
             if (at < next_look) continue;
-            for (Query& query : queries_) evaluate(query, first_block, false);
+            for (Query& query : queries_) evaluate(query, block, false);
             next_look *= 2;
         }
-        for (Query& query : queries_) evaluate(query, first_block, true);
+        for (Query& query : queries_) evaluate(query, block, true);
     }
 
     // By leaf, then by query, in which order they came.
