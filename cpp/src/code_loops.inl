@@ -398,6 +398,28 @@ std::size_t greatest(const float* promises, std::size_t n) {
     return first;
 }
 
+float least_of_best(const float* promises, std::size_t n, std::size_t wanted) {
+    constexpr int n_halvings = 20;
+    float low = promises[0], high = promises[0];
+    for (std::size_t i = 1; i < n; ++i) {
+        low = promises[i] < low ? promises[i] : low;
+        high = promises[i] > high ? promises[i] : high;
+    }
+    if (wanted >= n) return low;
+    for (int halving = 0; halving < n_halvings; ++halving) {
+        const float middle = 0.5f * low + 0.5f * high;
+        std::uint32_t count = 0;
+        for (std::size_t i = 0; i < n; ++i) count += promises[i] >= middle;
+        if (count < wanted) {
+            high = middle;
+        } else {
+            low = middle;
+            if (count <= wanted + wanted / 4) break;
+        }
+    }
+    return low;
+}
+
 float quantize(const float* numbers, std::size_t n_words, std::int32_t* words, std::int32_t* sum,
                float* error) {
     constexpr std::size_t n_parts = 16;
@@ -456,6 +478,7 @@ float quantize(const float* numbers, std::size_t n_words, std::int32_t* words, s
 }  // namespace
 
 extern const CodeLoops code_loops;
-const CodeLoops code_loops{scan, bound_products, bound_distances, choose, greatest, quantize};
+const CodeLoops code_loops{scan,     bound_products, bound_distances, choose,
+                           greatest, least_of_best,  quantize};
 
 }  // namespace fastmks::FASTMKS_ISA

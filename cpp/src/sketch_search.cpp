@@ -34,9 +34,56 @@ float promise_above(double promise) {
     return promise == promise ? round_up(promise) : HUGE_VALF;
 }
 
-struct Candidate {
-    float promise;  // at least the distance of its score from the middle of its query's range
-    std::uint32_t position;
+// Objects that may matter to a query, each with a promise: at least how far its score lies from
+// the middle of the query's useless scores.
+class Candidates {
+public:
+    [[nodiscard]] std::size_t size() const noexcept { return promises_.size(); }
+    void add(float promise, std::uint32_t position) {
+        promises_.push_back(promise);
+        positions_.push_back(position);
+    }
+    // Leaves out those that promise less than `reach`.
+    void drop(float reach) {
+        std::size_t n_left = 0;
+        for (std::size_t i = 0; i < size(); ++i) {
+            const float promise = promises_[i];
+            promises_[n_left] = promise;
+            positions_[n_left] = positions_[i];
+            n_left += !(promise < reach);
+        }
+        resize(n_left);
+    }
+    // Moves the n most promising ones, and perhaps a few more, to `out`.
+    void take_best(std::size_t n, const CodeLoops& loops, std::vector<std::int64_t>& out) {
+        const float least = loops.least_of_best(promises_.data(), size(), n);
+        std::size_t n_left = 0;
+        for (std::size_t i = 0; i < size(); ++i) {
+            if (promises_[i] >= least) {
+                out.push_back(positions_[i]);
+            } else {
+                promises_[n_left] = promises_[i];
+                positions_[n_left++] = positions_[i];
+            }
+        }
+        resize(n_left);
+    }
+    // Moves up to n of them, whichever, to `out`.
+    void take_last(std::size_t n, std::vector<std::int64_t>& out) {
+        const std::size_t first = size() - std::min(n, size());
+        out.insert(out.end(), positions_.begin() + static_cast<std::ptrdiff_t>(first),
+                   positions_.end());
+        resize(first);
+    }
+
+private:
+    void resize(std::size_t n) {
+        promises_.resize(n);
+        positions_.resize(n);
+    }
+
+    std::vector<float> promises_;
+    std::vector<std::uint32_t> positions_;
 };
 
 // One query: where it lies, what it has found, and which scores are no use to it any more. Lengths
@@ -47,7 +94,7 @@ struct Query {
     std::size_t index;
     std::unique_ptr<QueryBatch> batch;
     TopK best;
-    std::vector<Candidate> candidates;
+    Candidates candidates;
     std::vector<Hit> found;  // for searches above a threshold
 
     std::vector<float> row;  // coordinates, zeros up to whole words
@@ -69,6 +116,7 @@ struct Query {
     double slack = 0.0;      // of bounds in the leaf looked at last
 
     int shift = 0;         // scores here are true ones times 2^-shift
+    double unit = 1.0;     // that power, where it is a number
     double largest = 0.0;  // no true score is greater in magnitude
     bool is_two_sided = false;
     double middle = 0.0;
@@ -135,6 +183,7 @@ private:
         const int moved = is_distance_ ? exponent - sketch_.exponent() : 0;
         const double unit = std::ldexp(1.0, std::clamp(moved, -1000, 1000));
         query.shift = is_distance_ ? 2 * sketch_.exponent() : sketch_.exponent() + exponent;
+        query.unit = std::ldexp(1.0, -query.shift);
         query.norm = coordinates_.norms[i] * unit * up;
         query.tail = coordinates_.tails[i] * unit * up;
         query.least_tail = coordinates_.least_tails[i] * unit * (2 - up);
@@ -220,7 +269,11 @@ private:
         const ScoreRange range = sketch_.projection().scores_below(
             problem_.objects, problem_.queries, value, query.largest);
         if (!(range.low < range.high)) return;
-        query.useless = {std::ldexp(range.low, -query.shift), std::ldexp(range.high, -query.shift)};
+        query.useless = {range.low * query.unit, range.high * query.unit};
+        if (query.unit == 0.0 || !std::isfinite(query.unit)) {  // beyond what one factor can be
+            query.useless = {std::ldexp(range.low, -query.shift),
+                             std::ldexp(range.high, -query.shift)};
+        }
         const double above = query.useless.high - query.middle;
         const double below = query.middle - query.useless.low;
         query.reach = std::min(above, below);
@@ -357,7 +410,7 @@ private:
                     promise =
                         query.has_useless() ? std::max(promise, below - bounds.lower[j]) : HUGE_VAL;
                 }
-                query.candidates.push_back({promise_above(promise), position});
+                query.candidates.add(promise_above(promise), position);
             }
         }
     }
@@ -365,44 +418,27 @@ private:
     // Evaluates the n most promising candidates, and what then is left of the others if all are
     // wanted: a threshold rises little once the best are known.
     void evaluate(Query& query, std::size_t n, bool wants_all) {
-        auto& candidates = query.candidates;
-        drop_useless(query);
-        for (int round = 0; round < 2 && !candidates.empty(); ++round) {
-            const std::size_t n_now = std::min({n, values_per_call, candidates.size()});
-            const auto least = candidates.end() - static_cast<std::ptrdiff_t>(n_now);
-            if (n_now < candidates.size()) {
-                std::nth_element(
-                    candidates.begin(), least, candidates.end(),
-                    [](const Candidate& a, const Candidate& b) { return a.promise < b.promise; });
+        Candidates& candidates = query.candidates;
+        candidates.drop(round_down(query.reach));
+        for (int round = 0; round < 2 && candidates.size() > 0; ++round) {
+            positions_.clear();
+            if (n < candidates.size()) {
+                candidates.take_best(n, loops_, positions_);
+            } else {
+                candidates.take_last(n, positions_);
             }
-            evaluate_last(query, n_now);
+            evaluate_positions(query);
             if (!wants_all && candidates.size() <= most_candidates) return;
         }
-        while (!candidates.empty()) {
-            evaluate_last(query, std::min(values_per_call, candidates.size()));
+        while (candidates.size() > 0) {
+            positions_.clear();
+            candidates.take_last(values_per_call, positions_);
+            evaluate_positions(query);
         }
     }
 
-    // Evaluates the last n candidates.
-    void evaluate_last(Query& query, std::size_t n) {
-        auto& candidates = query.candidates;
-        const auto first = candidates.end() - static_cast<std::ptrdiff_t>(n);
-        positions_.clear();
-        for (auto at = first; at != candidates.end(); ++at) positions_.push_back(at->position);
-        candidates.erase(first, candidates.end());
-        if (evaluate_positions(query)) {
-            set_useless(query, query.best.threshold());
-            drop_useless(query);
-        }
-    }
-
-    static void drop_useless(Query& query) {
-        const float reach = round_down(query.reach);
-        std::erase_if(query.candidates, [=](const Candidate& c) { return c.promise < reach; });
-    }
-
-    // True when a better k-th value was found.
-    bool evaluate_positions(Query& query) {
+    // Evaluates positions_, and leaves out candidates that are useless then.
+    void evaluate_positions(Query& query) {
         values_.resize(positions_.size());
         problem_.objects.values(*query.batch, Selection::list(positions_.data(), positions_.size()),
                                 values_.data());
@@ -417,7 +453,9 @@ private:
                 query.found.push_back(hit);
             }
         }
-        return query.best.threshold() > before;
+        if (!(query.best.threshold() > before)) return;
+        set_useless(query, query.best.threshold());
+        query.candidates.drop(round_down(query.reach));
     }
 
     // All leaves that queries still want, each for up to queries_at_once of them at a time. The

@@ -233,3 +233,25 @@ TEST(leaves_are_chosen_by_their_promise) {
         CHECK(code_loops(isa).greatest(promises.data(), promises.size()) == 20);
     }
 }
+
+TEST(the_best_are_told_from_the_rest) {
+    for (const Isa isa : available_isas()) {
+        const check::Context context(to_string(isa));
+        Draw draw(23);
+        for (const std::size_t n : {1, 2, 17, 256, 1000}) {
+            for (const std::size_t wanted : {1, 2, 10, 100, 2000}) {
+                std::vector<float> promises(n);
+                for (auto& x : promises) x = static_cast<float>(draw.short_unit());
+                const float least =
+                    code_loops(isa).least_of_best(promises.data(), promises.size(), wanted);
+                std::size_t n_best = 0;
+                for (const float x : promises) n_best += x >= least;
+                CHECK(n_best >= std::min(n, wanted));
+                CHECK(n_best <= std::max(std::min(n, wanted), wanted + wanted / 4 + 1));
+            }
+        }
+        const std::vector<float> equal(40, 1.0f), endless(40, HUGE_VALF);
+        CHECK(code_loops(isa).least_of_best(equal.data(), equal.size(), 3) <= 1.0f);
+        CHECK(code_loops(isa).least_of_best(endless.data(), endless.size(), 3) <= HUGE_VALF);
+    }
+}

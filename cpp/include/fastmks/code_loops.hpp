@@ -88,6 +88,8 @@ struct CodeLoops {
     std::size_t (*choose)(const float* promises, std::size_t n, float least, std::uint32_t* out);
     /// The first of the greatest of n promises.
     std::size_t (*greatest)(const float* promises, std::size_t n);
+    /// A number that at least `wanted` of n promises are not less than, and not many more.
+    float (*least_of_best)(const float* promises, std::size_t n, std::size_t wanted);
     /// Puts n_words * 4 numbers into signed bytes v * scale that are nearest to them, and returns
     /// the scale; `sum` is that of all v, `error` the squared length of what is left.
     float (*quantize)(const float* numbers, std::size_t n_words, std::int32_t* words,
