@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <mutex>
@@ -93,7 +94,7 @@ struct Query {
 
     std::size_t index;
     std::unique_ptr<QueryBatch> batch;
-    TopK best;
+    Reservoir best;
     Candidates candidates;
     std::vector<Hit> found;  // for searches above a threshold
 
@@ -297,10 +298,8 @@ private:
     // few.
     void begin_top_k(std::size_t i, std::size_t k) {
         Query& query = queries_[i];
-        for (std::size_t n = 0; n < sketch_.n_leaves() && !query.best.is_full(); ++n) {
-            const std::size_t leaf = loops_.greatest(promises_.data() + i * n_leaves_, n_leaves_);
-            scan_leaf(leaf, &i, 1);
-            evaluate(query, k - query.best.hits().size(), true);
+        for (std::size_t n = 0; n < sketch_.n_leaves() && query.best.size() < k; ++n) {
+            search_first(i, loops_.greatest(promises_.data() + i * n_leaves_, n_leaves_), k);
         }
         choose_leaves(i);
         if (chosen_.size() > std::min(few_leaves, sketch_.n_leaves() / 8)) return add_pairs(i);
@@ -314,23 +313,64 @@ private:
         }
     }
 
+    // A leaf of a query that has no threshold yet: the most promising objects first, then those
+    // that are left.
+    void search_first(std::size_t i, std::size_t leaf, std::size_t k) {
+        Query& query = queries_[i];
+        const std::size_t wanted = k - query.best.size();
+        const std::size_t n = sketch_.leaf_objects(leaf);
+        const double base = scan_for(&i, 1, leaf)[0];
+        if (query.is_two_sided || wanted >= n || !query.is_finite) {
+            collect(query, leaf, base, bounds_[0]);
+            return evaluate(query, wanted, true);
+        }
+        CodeBounds& bounds = bounds_[0];
+        const float least = loops_.least_of_best(bounds.upper, n, wanted);
+        keep(bounds, n, least, HUGE_VALF);
+        collect(query, leaf, base, bounds);
+        positions_.clear();
+        query.candidates.take_last(n, positions_);
+        evaluate_positions(query);
+        keep(bounds, n, code(query, leaf, base).high, least);
+        collect(query, leaf, base, bounds);
+        evaluate(query, first_block, true);
+    }
+
+    // Keeps the objects of a leaf with upper bounds from `low` up to, but without, `high`, unless
+    // that is infinite; and those with bounds that are not numbers in the latter case.
+    static void keep(CodeBounds& bounds, std::size_t n, float low, float high) {
+        for (std::uint64_t& word : bounds.kept) word = 0;
+        for (std::size_t j = 0; j < n; ++j) {
+            const float upper = bounds.upper[j];
+            const bool is_kept = high == HUGE_VALF ? !(upper < low) : upper >= low && upper < high;
+            bounds.kept[j / 64] |= static_cast<std::uint64_t>(is_kept) << (j % 64);
+        }
+    }
+
     // Adds the objects of a leaf that up to queries_at_once queries keep to their candidates.
-    void scan_leaf(std::size_t index, const std::size_t* chosen, std::size_t n_chosen) {
-        CodeQuery coded[queries_at_once];
-        double bases[queries_at_once];
+    void scan_leaf(std::size_t leaf, const std::size_t* chosen, std::size_t n_chosen) {
+        const auto scores = scan_for(chosen, n_chosen, leaf);
         for (std::size_t j = 0; j < n_chosen; ++j) {
-            const std::size_t at = chosen[j] * n_leaves_ + index;
-            bases[j] = scores_[at];
-            coded[j] = code(queries_[chosen[j]], index, bases[j]);
+            collect(queries_[chosen[j]], leaf, scores[j], bounds_[j]);
+        }
+    }
+
+    // Bounds the objects of a leaf, and returns the scores of its centre.
+    std::array<double, queries_at_once> scan_for(const std::size_t* chosen, std::size_t n_chosen,
+                                                 std::size_t leaf) {
+        CodeQuery coded[queries_at_once];
+        std::array<double, queries_at_once> scores{};
+        for (std::size_t j = 0; j < n_chosen; ++j) {
+            const std::size_t at = chosen[j] * n_leaves_ + leaf;
+            scores[j] = scores_[at];
+            coded[j] = code(queries_[chosen[j]], leaf, scores[j]);
             promises_[at] = -HUGE_VALF;
         }
-        loops_.scan(sketch_.block(index), coded, n_chosen, bounds_);
-        const std::size_t n_bounds = n_chosen * sketch_.leaf_objects(index);
+        loops_.scan(sketch_.block(leaf), coded, n_chosen, bounds_);
+        const std::size_t n_bounds = n_chosen * sketch_.leaf_objects(leaf);
         counts_.bounds += n_bounds;
         counts_.operations += n_bounds * sketch_.dimension();
-        for (std::size_t j = 0; j < n_chosen; ++j) {
-            collect(queries_[chosen[j]], index, bases[j], bounds_[j]);
-        }
+        return scores;
     }
 
     // A query as a leaf sees it, from the score of the leaf's centre.
@@ -444,6 +484,7 @@ private:
                                 values_.data());
         counts_.evaluations += positions_.size();
         tick(positions_.size());
+        query.best.settle();
         const double before = query.best.threshold();
         for (std::size_t j = 0; j < positions_.size(); ++j) {
             const Hit hit{values_[j], problem_.name(static_cast<std::size_t>(positions_[j]))};
@@ -453,6 +494,7 @@ private:
                 query.found.push_back(hit);
             }
         }
+        query.best.settle();
         if (!(query.best.threshold() > before)) return;
         set_useless(query, query.best.threshold());
         query.candidates.drop(round_down(query.reach));

@@ -38,6 +38,14 @@ public:
         if (hits_.size() == 2 * k_) shrink();
     }
 
+    /// How many of the hits offered are kept now: k or more once so many were offered.
+    [[nodiscard]] std::size_t size() const noexcept { return hits_.size(); }
+
+    /// Makes the threshold the k-th best value so far: worth its time after many offers.
+    void settle() {
+        if (hits_.size() >= k_) shrink();
+    }
+
     /// The best k, best first; fewer when fewer were offered.
     [[nodiscard]] const std::vector<Hit>& sorted() {
         if (hits_.size() > k_) shrink();
