@@ -6,7 +6,7 @@ The layers, from the ground up; a module may import from its own layer and from 
     1  _validate, progress, approximation, traversal, fasta
     2  stores, kernels
     3  objects (stores for a kernel), spaces
-    4  engines (engine: what they share; scan, filter, tree, tree_view, walked_tree,
+    4  engines (engine: what they share; scan, filter, postings, tree, tree_view, walked_tree,
        dual_tree, estimates)
     5  ids, hits
     6  index
@@ -26,7 +26,7 @@ LAYERS = (
     {"_validate", "progress", "approximation", "traversal", "fasta"},
     {"stores", "kernels"},
     {"objects", "spaces"},
-    {"engine", "scan", "filter", "tree", "tree_view", "walked_tree", "dual_tree", "estimates"},
+    {"engine", "scan", "filter", "postings", "tree", "tree_view", "walked_tree", "dual_tree", "estimates"},
     {"ids", "hits"},
     {"index"},
     {"hardness"},
