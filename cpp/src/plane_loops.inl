@@ -147,7 +147,7 @@ std::uint64_t keep(const float* scores, float cut) {
 void add_planes(const PlaneLine* lines, const PlaneLine* next_lines, PlaneSum sum, PlaneLine* spare,
                 float* scores) {
     const auto line = [&](std::uint32_t at) {
-        __builtin_prefetch(next_lines + sum.planes[at]);
+        __builtin_prefetch(next_lines + sum.planes[at], 0, 2);
         return load(lines[sum.planes[at]]);
     };
     PlaneLine levels[most_levels];

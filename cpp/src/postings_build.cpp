@@ -16,8 +16,8 @@ namespace {
 constexpr double up = 1 + 0x1p-20;
 constexpr std::size_t most_planes = 4;  // of one column
 // A plane must take the place of this many postings in a block of 512 objects: a line costs about
-// as much time as one or two of them, and as much room as eight.
-constexpr std::size_t postings_per_line = 5;
+// as much time as one or two of them, and as much room as eight (docs/sparse.md has figures).
+constexpr std::size_t postings_per_line = 3;
 // Beyond so many columns for each entry, they are found by bisection.
 constexpr std::size_t columns_per_entry = 16;
 constexpr std::size_t few_columns = std::size_t{1} << 20;
@@ -36,9 +36,9 @@ struct Widths {
         const bool is_whole = x > 0.0 && x == std::trunc(x);
         has_planes = has_planes && is_whole;
         const bool is_short = is_whole && x < (1 << most_planes);
-        const auto width =
-            is_short ? static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(x)))
-                     : most_planes + 1;
+        const auto width = is_short
+                               ? static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(x)))
+                               : most_planes + 1;
         ++counts[width - 1];
     }
     [[nodiscard]] std::size_t longer_than(std::size_t n_planes) const {

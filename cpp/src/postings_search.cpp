@@ -14,11 +14,11 @@ namespace {
 
 constexpr double up = 1 + 0x1p-20;
 constexpr double unit = 0x1p-24;           // rounding to float32 is off by at most this share
-constexpr std::size_t most_queries = 64;   // of one group
+constexpr std::size_t most_queries = 256;  // of one group
 constexpr std::size_t most_levels = 20;    // of the sum of planes
 constexpr std::size_t most_maxima = 256;   // of which the k-th greatest is a useful first cut
 constexpr std::size_t many_candidates = 32;
-constexpr double largest_whole = 0x1p24;   // float32 holds every whole number up to here
+constexpr double largest_whole = 0x1p24;  // float32 holds every whole number up to here
 
 float round_down(double x) {
     const auto rounded = static_cast<float>(x);
@@ -51,8 +51,8 @@ struct Query {
     double norm = 0.0;  // in its units
     int exponent = 0;
     bool is_whole = true;
-    double share = 0.0;  // of the product of lengths that roundings may change in a score
-    double lost = 0.0;   // and whatever the lengths
+    double share = 0.0;    // of the product of lengths that roundings may change in a score
+    double lost = 0.0;     // and whatever the lengths
     double largest = 0.0;  // no score is greater in magnitude; true units
     bool is_done = false;
 };
@@ -169,9 +169,8 @@ private:
     // Notes that only values of at least `value` matter to a query.
     void tighten(Query& query, double value) {
         // The two spaces have vectors of different lengths, and so roundings of their own.
-        const double high =
-            std::min(problem_.objects.scores_below(value, query.largest).high,
-                     problem_.queries.scores_below(value, query.largest).high);
+        const double high = std::min(problem_.objects.scores_below(value, query.largest).high,
+                                     problem_.queries.scores_below(value, query.largest).high);
         if (!(high > -HUGE_VAL)) return;
         query.findings.reach = postings_.is_cosine()
                                    ? std::clamp(high, -2.0, 2.0) * query.norm
@@ -223,13 +222,12 @@ private:
         for (std::size_t b = 0; b < n_blocks; ++b) {
             float* const scores = scores_.data() + b * block_size;
             const std::size_t block = first / block_size + b;
+            if (query.n_levels > 0) {
+                const PlaneLine* const next = postings_.lines(b + 1 < n_blocks ? block + 1 : block);
+                loops_.add_planes(postings_.lines(block), next, sum, spare_.data(), scores);
+            }
             for (const WeightedPlane& plane : query.weighted) {
                 add_plane(postings_.lines(block)[plane.plane], plane.weight, scores);
-            }
-            if (query.n_levels > 0) {
-                const std::size_t next = b + 1 < n_blocks ? block + 1 : block;
-                loops_.add_planes(postings_.lines(block), postings_.lines(next), sum, spare_.data(),
-                                  scores);
             }
             if (postings_.is_cosine()) {
                 loops_.scale(postings_.inverse_norms() + block * block_size, scores);
