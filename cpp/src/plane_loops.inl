@@ -38,6 +38,8 @@ using Lanes = __m512i;
 }
 
 // Adds the numbers whose bits are in `levels`.
+constexpr __mmask16 all = 0xFFFF;  // without it, gcc 12 warns of what its own header leaves unset
+
 void add_numbers(const PlaneLine* levels, std::size_t n_levels, float* scores) {
     const std::size_t n_low = n_levels < byte_levels ? n_levels : byte_levels;
     for (std::size_t w = 0; w < block_size / 64; ++w) {
@@ -46,12 +48,12 @@ void add_numbers(const PlaneLine* levels, std::size_t n_levels, float* scores) {
             bytes = _mm512_mask_add_epi8(bytes, levels[l].words[w], bytes,
                                          _mm512_set1_epi8(static_cast<char>(1 << l)));
         }
-        const __m128i parts[4] = {
-            _mm512_extracti32x4_epi32(bytes, 0), _mm512_extracti32x4_epi32(bytes, 1),
-            _mm512_extracti32x4_epi32(bytes, 2), _mm512_extracti32x4_epi32(bytes, 3)};
+        alignas(64) std::uint8_t counts[64];
+        _mm512_store_si512(counts, bytes);
         for (std::size_t p = 0; p < 4; ++p) {
             float* const at = scores + w * 64 + p * 16;
-            __m512 number = _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(parts[p]));
+            const __m128i part = _mm_load_si128(reinterpret_cast<const __m128i*>(counts) + p);
+            __m512 number = _mm512_maskz_cvtepi32_ps(all, _mm512_maskz_cvtepu8_epi32(all, part));
             for (std::size_t l = byte_levels; l < n_levels; ++l) {
                 const auto mask = static_cast<__mmask16>(levels[l].words[w] >> (p * 16));
                 number = _mm512_mask_add_ps(number, mask, number,
