@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "fastmks/scan.hpp"
+#include "fastmks/vector_loops.hpp"
 
 namespace fastmks {
 
 struct Candidate {
     double promise;  // at least its score, in units of its query
     std::uint32_t position;
+    float product;  // exact, or not a number
 };
 
 /// What one query has found, and what may still enter.
@@ -52,9 +54,14 @@ public:
                     [](const Candidate& a, const Candidate& b) { return a.promise < b.promise; });
             }
             positions_.clear();
-            for (auto at = rest; at != candidates.end(); ++at) positions_.push_back(at->position);
+            values_.clear();
+            for (auto at = rest; at != candidates.end(); ++at) {
+                positions_.push_back(at->position);
+                values_.push_back(static_cast<double>(at->product));
+            }
             candidates.erase(rest, candidates.end());
-            if (evaluate_positions(findings)) {
+            if (!map_products(findings)) evaluate_rows(findings);
+            if (offer(findings)) {
                 tighten(findings.best.threshold());
                 drop(findings);
             }
@@ -73,15 +80,28 @@ private:
         std::erase_if(findings.candidates, [=](const Candidate& c) { return c.promise < reach; });
     }
 
-    // True when a better k-th value was found.
-    bool evaluate_positions(Findings& findings) {
+    // Values from products, where all are known and the space knows how.
+    bool map_products(const Findings& findings) {
+        const std::size_t n = positions_.size();
+        const VectorLoops& loops = vector_loops(problem_.objects.isa());
+        if (!loops.all_finite(values_.data(), n)) return false;
+        const Selection objects = Selection::list(positions_.data(), n);
+        return problem_.objects.map_products(problem_.queries, findings.query, objects,
+                                             values_.data()) &&
+               loops.all_finite(values_.data(), n);  // otherwise the rows have a fault to tell
+    }
+
+    void evaluate_rows(const Findings& findings) {
         std::sort(positions_.begin(), positions_.end());
-        values_.resize(positions_.size());
         if (!batch_ || batch_->begin != findings.query) {
             problem_.queries.refill(batch_, findings.query);
         }
         problem_.objects.values(*batch_, Selection::list(positions_.data(), positions_.size()),
                                 values_.data());
+    }
+
+    // True when a better k-th value was found.
+    bool offer(Findings& findings) {
         n_evaluations_ += positions_.size();
         worker_.advance(0);
         const double before = findings.best.threshold();

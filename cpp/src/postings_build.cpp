@@ -103,11 +103,10 @@ void Postings::find_columns(const VectorStore& store, Draft& draft) {
         draft.lengths[i] = length_of(entries);
         draft.n_entries += entries.columns.size();
     }
-    const bool is_wide =
-        draft.n_columns > std::max(few_columns, columns_per_entry * draft.n_entries);
-    if (!is_wide) {
-        columns_.resize(draft.n_columns);
-        std::iota(columns_.begin(), columns_.end(), 0);
+    has_all_columns_ =
+        draft.n_columns <= std::max(few_columns, columns_per_entry * draft.n_entries);
+    if (has_all_columns_) {
+        n_slots_ = draft.n_columns;
         return;
     }
     columns_.reserve(draft.n_entries);
@@ -118,6 +117,7 @@ void Postings::find_columns(const VectorStore& store, Draft& draft) {
     std::sort(columns_.begin(), columns_.end());
     columns_.erase(std::unique(columns_.begin(), columns_.end()), columns_.end());
     columns_.shrink_to_fit();
+    n_slots_ = columns_.size();
 }
 
 // Long vectors first for products, so that those behind can be left out together.
@@ -158,33 +158,33 @@ void Postings::order(const Draft& draft) {
 
 // Gives each column its planes, and its list the room for what they leave.
 void Postings::share_out(const VectorStore& store, Draft& draft) {
-    draft.widths.resize(columns_.size());
+    draft.widths.resize(n_slots_);
     for (std::size_t i = 0; i < size(); ++i) {
         const VectorEntries entries = store.entries(i);
         const int exponent = draft.exponent(i, exponent_);
         for (std::size_t e = 0; e < entries.columns.size(); ++e) {
             const double x = entries.values[e];
             const double moved = exponent == 0 ? x : std::ldexp(x, -exponent);
-            is_whole_ = is_whole_ && moved == std::trunc(moved);
+            is_whole_ = is_whole_ && exponent == 0 && moved == std::trunc(moved);
             draft.widths[slot(entries.columns[e])].add(moved);
         }
     }
     const std::size_t cost = postings_per_line * n_blocks(size());
-    offsets_.assign(columns_.size() + 1, 0);
-    plane_offsets_.assign(columns_.size() + 1, 0);
-    for (std::size_t s = 0; s < columns_.size(); ++s) {
+    slots_.assign(n_slots_ + 1, {0, 0});
+    for (std::size_t s = 0; s < n_slots_; ++s) {
         const std::size_t n_planes = draft.widths[s].best_planes(cost);
-        offsets_[s + 1] = offsets_[s] + draft.widths[s].longer_than(n_planes);
-        plane_offsets_[s + 1] = plane_offsets_[s] + static_cast<std::uint32_t>(n_planes);
+        slots_[s + 1] = {slots_[s].list + draft.widths[s].longer_than(n_planes),
+                         slots_[s].plane + n_planes};
     }
-    n_planes_ = plane_offsets_.back();
+    n_planes_ = slots_.back().plane;
     draft.widths = {};
 }
 
 void Postings::fill(const VectorStore& store, const Draft& draft, const Watch& watch) {
-    postings_.resize(offsets_.back());
+    postings_.resize(slots_.back().list);
     lines_.assign(n_blocks(size()) * n_planes_, PlaneLine{});
-    std::vector<std::size_t> ends(offsets_.begin(), offsets_.end() - 1);
+    std::vector<std::size_t> ends(n_slots_);
+    for (std::size_t s = 0; s < ends.size(); ++s) ends[s] = slots_[s].list;
     for (std::size_t p = 0; p < size(); ++p) {
         const std::size_t row = positions_[p];
         const VectorEntries entries = store.entries(row);
@@ -195,13 +195,13 @@ void Postings::fill(const VectorStore& store, const Draft& draft, const Watch& w
             const std::size_t s = slot(entries.columns[e]);
             double x = entries.values[e];
             if (exponent != 0) x = std::ldexp(x, -exponent);
-            const std::size_t n_planes = plane_offsets_[s + 1] - plane_offsets_[s];
+            const std::size_t n_planes = slots_[s + 1].plane - slots_[s].plane;
             if (n_planes > 0) {
                 // What the planes do not hold; numbers too large for this stay whole.
                 const std::uint64_t whole = x < 0x1p53 ? static_cast<std::uint64_t>(x) : 0;
                 const std::uint64_t bits = whole & ((std::uint64_t{1} << n_planes) - 1);
                 for (std::size_t j = 0; j < n_planes; ++j) {
-                    lines[plane_offsets_[s] + j].words[word] |= (bits >> j & 1) << p % 64;
+                    lines[slots_[s].plane + j].words[word] |= (bits >> j & 1) << p % 64;
                 }
                 x -= static_cast<double>(bits);
                 if (x == 0.0) continue;
@@ -214,25 +214,23 @@ void Postings::fill(const VectorStore& store, const Draft& draft, const Watch& w
 
 std::size_t Postings::slot(std::int32_t column) const noexcept {
     const auto index = static_cast<std::size_t>(column);
-    // Where every column has a slot, it is the column itself.
-    if (index < columns_.size() && columns_[index] == column) return index;
+    if (has_all_columns_) return std::min(index, n_slots_);
     const auto found = std::lower_bound(columns_.begin(), columns_.end(), column);
-    if (found == columns_.end() || *found != column) return columns_.size();
+    if (found == columns_.end() || *found != column) return n_slots_;
     return static_cast<std::size_t>(found - columns_.begin());
 }
 
 Postings::Column Postings::column(std::int32_t index) const noexcept {
     const std::size_t s = slot(index);
-    if (s == columns_.size()) return {0, 0, 0, 0};
-    return {offsets_[s], offsets_[s + 1], plane_offsets_[s],
-            plane_offsets_[s + 1] - plane_offsets_[s]};
+    if (s == n_slots_) return {0, 0, 0, 0};
+    return {slots_[s].list, slots_[s + 1].list, static_cast<std::uint32_t>(slots_[s].plane),
+            static_cast<std::uint32_t>(slots_[s + 1].plane - slots_[s].plane)};
 }
 
 std::size_t Postings::n_bytes() const noexcept {
     const auto bytes = [](const auto& array) { return array.size() * sizeof(array[0]); };
-    return bytes(columns_) + bytes(offsets_) + bytes(plane_offsets_) + bytes(postings_) +
-           bytes(lines_) + bytes(positions_) + bytes(places_) + bytes(inverse_norms_) +
-           bytes(shelf_norms_);
+    return bytes(columns_) + bytes(slots_) + bytes(postings_) + bytes(lines_) + bytes(positions_) +
+           bytes(places_) + bytes(inverse_norms_) + bytes(shelf_norms_);
 }
 
 }  // namespace fastmks

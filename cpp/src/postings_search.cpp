@@ -18,7 +18,6 @@ constexpr std::size_t most_queries = 256;  // of one group
 constexpr std::size_t most_levels = 20;    // of the sum of planes
 constexpr std::size_t most_maxima = 256;   // of which the k-th greatest is a useful first cut
 constexpr std::size_t many_candidates = 32;
-constexpr double largest_whole = 0x1p24;  // float32 holds every whole number up to here
 
 float round_down(double x) {
     const auto rounded = static_cast<float>(x);
@@ -114,7 +113,7 @@ private:
         std::size_t total = 0;
         for (std::size_t e = 0; e < entries.columns.size(); ++e) {
             const double weight = std::ldexp(entries.values[e], -query.exponent);
-            query.is_whole = query.is_whole && weight == std::trunc(weight);
+            query.is_whole = query.is_whole && query.exponent == 0 && weight == std::trunc(weight);
             place_column(query, entries.columns[e], weight, levels, total);
         }
         for (std::size_t l = 0; l < most_levels; ++l) {
@@ -177,12 +176,27 @@ private:
                                    : std::ldexp(high, -query.exponent - postings_.exponent());
     }
 
+    // Whether no sum of a shelf rounds: partial sums are whole, and at most the lengths' product.
+    // Cosines have been multiplied since, so that only smaller ones can be told.
+    [[nodiscard]] bool has_exact_sums(const Query& query, std::size_t shelf) const {
+        const double limit = postings_.is_cosine() ? 0x1p20 : 0x1p24;
+        return query.is_whole && postings_.is_whole() &&
+               query.norm * postings_.shelf_norm(shelf) <= limit;
+    }
+
+    // The product behind a score, where it is exact.
+    [[nodiscard]] float product(std::size_t place, float score) const {
+        if (!postings_.is_cosine()) return score;
+        const float inverse = postings_.inverse_norms()[place];
+        if (inverse == 0.0f) return 0.0f;
+        return static_cast<float>(std::nearbyint(static_cast<double>(score) / inverse));
+    }
+
     // What the scores of a shelf may lack of the exact ones.
     [[nodiscard]] double slack(const Query& query, std::size_t shelf) const {
         if (postings_.is_cosine()) return query.share * query.norm + query.lost;
-        const double lengths = query.norm * postings_.shelf_norm(shelf);
-        if (query.is_whole && postings_.is_whole() && lengths <= largest_whole) return 0.0;
-        return query.share * lengths * up + query.lost;
+        if (has_exact_sums(query, shelf)) return 0.0;
+        return query.share * query.norm * postings_.shelf_norm(shelf) * up + query.lost;
     }
 
     // Whether no object of this shelf or behind it can have a useful score.
@@ -242,7 +256,12 @@ private:
     void add_lists(Query& query, std::size_t first, std::size_t end) {
         const Posting* const postings = postings_.postings();
         float* const scores = scores_.data();
-        for (Term& term : query.terms) {
+        constexpr std::size_t ahead = 8;  // lists lie anywhere
+        for (std::size_t i = 0; i < query.terms.size(); ++i) {
+            if (i + ahead < query.terms.size()) {
+                __builtin_prefetch(postings + query.terms[i + ahead].next);
+            }
+            Term& term = query.terms[i];
             std::size_t at = term.next;
             for (; at < term.end && postings[at].place < end; ++at) {
                 scores[postings[at].place - first] += term.weight * postings[at].value;
@@ -312,6 +331,7 @@ private:
 
     void gather(Query& query, std::size_t shelf, float cut, float end) {
         const double extra = slack(query, shelf);
+        const bool is_exact = has_exact_sums(query, shelf);
         const std::size_t first = shelf * Postings::shelf_size;
         const std::size_t n = shelf_objects(shelf);
         for (std::size_t chunk = 0; chunk < n; chunk += 64) {
@@ -320,7 +340,8 @@ private:
                 const std::size_t i = chunk + static_cast<std::size_t>(std::countr_zero(kept));
                 if (!(scores_[i] < end) || scores_[i] == -HUGE_VALF) continue;
                 query.findings.candidates.push_back(
-                    {scores_[i] + extra, postings_.position(first + i)});
+                    {scores_[i] + extra, postings_.position(first + i),
+                     is_exact ? product(first + i, scores_[i]) : std::nanf("")});
             }
         }
     }

@@ -75,6 +75,11 @@ public:
 
 private:
     struct Draft;
+    /// Where the list and the planes of a column begin; they end where those of the next do.
+    struct Slot {
+        std::size_t list;
+        std::size_t plane;
+    };
     [[nodiscard]] std::size_t slot(std::int32_t column) const noexcept;
     void find_columns(const VectorStore& store, Draft& draft);
     void order(const Draft& draft);
@@ -84,9 +89,10 @@ private:
     int exponent_ = 0;
     bool is_whole_ = true;
     std::size_t n_planes_ = 0;
-    std::vector<std::int32_t> columns_;  // increasing: all, or those that some object has
-    std::vector<std::size_t> offsets_;   // of the list of each of them
-    std::vector<std::uint32_t> plane_offsets_;
+    bool has_all_columns_ = true;  // a slot for each, else for those that some object has
+    std::size_t n_slots_ = 0;
+    std::vector<std::int32_t> columns_;  // of the slots, increasing, in the latter case
+    std::vector<Slot> slots_;            // and one more at the end
     std::vector<Posting> postings_;
     std::vector<PlaneLine> lines_;  // n_planes_ to a block
     std::vector<std::uint32_t> positions_;

@@ -57,6 +57,8 @@ public:
     double least_value() const noexcept override;
     double value_above(double score) const override;
     ScoreRange scores_below(double value, double largest) const override;
+    bool map_products(const Space& queries, std::size_t query, Selection objects,
+                      double* values) const override;
     Isa isa() const noexcept override { return isa_; }
 
 private:
