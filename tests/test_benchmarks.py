@@ -33,6 +33,7 @@ from benchmarks.objects import series as objects_series
 from benchmarks.paper import grid as paper_grid
 from benchmarks.paper.figure import plot_speedups
 from benchmarks.peers import dense
+from benchmarks.peers import postings as peers_postings
 from benchmarks.peers import tree as peers_tree
 from benchmarks.peers.mlpack_tree import MlpackTree
 from benchmarks.peers.tree_bout import Bout, Side, build_table, checks, search_table
@@ -427,3 +428,12 @@ def test_programs_about_alignments_agree_with_the_scan(program, tmp_path):
     rows = json.loads(file.read_text())["rows"]
     assert rows
     assert not any(row["differs_from_scan"] for row in rows)
+
+
+def test_the_program_about_postings_finds_no_fault(tmp_path):
+    """How fast they are on so few objects is another question."""
+    file = tmp_path / "postings.json"
+    peers_postings.main(["--rounds", "1", "--objects", "150", "--queries", "5", "--out", str(file)])
+    races = read(file).races
+    assert {race.k for race in races} == {1, 10, 100}
+    assert all(race.figure("fastmks postings").wrong == 0 for race in races)
