@@ -2,7 +2,8 @@
 
 Word counts under the linear kernel and the cosine, and proteins under the spectrum kernel of
 p = 3, against scipy's CSR product with a selection and against sparse_dot_topn, each with rows in
-float64 and float32, all in turn in every round. Times of fastmks include reading the queries.
+float64 and float32, all in turn in every round. A batch of 1 stands for 50 queries asked one after
+the other. Times of fastmks include reading the queries.
 Peers get rows of length 1 for cosines. "wrong" counts the queries whose k best are not those of
 float64; "ties" those that differ among equal values and near-ties only.
 """
@@ -39,6 +40,7 @@ _LETTERS = "ACDEFGHIKLMNPQRSTVWY"
 _QUIET = Progress(shown=False)
 _KS = (1, 10, 100)
 _BIG_BATCH = 1000  # asked only with k = 10
+_N_SINGLE = 50  # queries that are asked one at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,34 +163,38 @@ def _races(case: _Case, collector: Collector, rounds: int) -> Iterator[Race]:
         f"{case.problem.name}: {entries.nnz} entries, {given / 1e6:.0f} MB in float64; postings "
         f"take {n_bytes / 1e6:.0f} MB more"
     )
-    for n_queries in case.batches:
-        asked = case.head(n_queries)
-        ks = [k for k in _KS if k <= len(space) and (n_queries < _BIG_BATCH or k == _KS[1])]
+    for batch in case.batches:
+        asked = case.head(_N_SINGLE if batch == 1 else batch)
+        ks = [k for k in _KS if k <= len(space) and (batch < _BIG_BATCH or k == _KS[1])]
         truths = find_truths(asked.problem, max(ks))
         for k in ks:
             for threads in (1, 2):
                 yield race(
                     asked.problem,
-                    _contestants(space, asked.queries),
+                    _contestants(space, asked.queries, one_by_one=batch == 1),
                     truths,
                     k=k,
                     threads=threads,
                     baseline="scipy float64",
                     rounds=rounds,
-                    title=f"{asked.problem.name}, batch {n_queries}, k={k}",
+                    title=f"{asked.problem.name}, batch {batch}, k={k}",
                 )
 
 
-def _contestants(space: Space, queries: Any) -> list[Contestant]:
-    def prepare(problem: Problem, k: int, threads: int) -> Search:
-        return _prepare_postings(build_postings(space, progress=_QUIET), queries, k, threads)
+def _contestants(space: Space, queries: Any, *, one_by_one: bool) -> list[Contestant]:
+    n = queries.shape[0] if hasattr(queries, "shape") else len(queries)
+    batches = [queries[i : i + 1] for i in range(n)] if one_by_one else [queries]
 
-    peers = [one for one in sparse.contestants() if not one.name.startswith("fastmks")]
+    def prepare(problem: Problem, k: int, threads: int) -> Search:
+        return _prepare_postings(build_postings(space, progress=_QUIET), batches, k, threads)
+
+    peers = sparse.contestants(one_by_one=one_by_one)
+    peers = [one for one in peers if not one.name.startswith("fastmks")]
     return [Contestant(name=_OURS, dtype="float64", prepare=prepare), *peers]
 
 
-def _prepare_postings(postings: Postings, queries: Any, k: int, threads: int) -> Search:
-    def search() -> Answer:
+def _prepare_postings(postings: Postings, batches: Sequence[Any], k: int, threads: int) -> Search:
+    def ask(queries: Any) -> engine.TopKFound:
         asked = engine.Search(
             queries=postings.space.queries(queries),
             among=None,
@@ -196,8 +202,12 @@ def _prepare_postings(postings: Postings, queries: Any, k: int, threads: int) ->
             threads=threads,
             progress=_QUIET,
         )
-        found = postings.top_k(asked, k)
-        return Answer(found.positions, evaluations=found.cost.evaluations)
+        return postings.top_k(asked, k)
+
+    def search() -> Answer:
+        found = [ask(queries) for queries in batches]
+        evaluations = sum(answer.cost.evaluations for answer in found)
+        return Answer(np.concatenate([answer.positions for answer in found]), evaluations)
 
     return search
 
@@ -212,7 +222,7 @@ def _checks(races: Sequence[Race]) -> Iterator[Check]:
             claim=f"{where}: time of {_OURS} / that of the fastest peer",
             value=median(mine / other for mine, other in zip(ours.seconds, best, strict=True)),
             limit=1.0 / _LEAST_SPEEDUP,
-            is_required=found.k == _KS[1],
+            is_required=found.k == _KS[1] and not found.origin.startswith("generated"),
         )
         assert ours.wrong is not None
         if ours.wrong > 0:
