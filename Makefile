@@ -9,7 +9,7 @@ SOURCES := $(shell find $(ROOT)/src $(ROOT)/cpp -type f -not -name '*.pyc') \
 CPP_FILES := $(shell find $(ROOT)/cpp -name '*.hpp' -o -name '*.cpp' -o -name '*.inl')
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test test-cpp test-python lint format stub bench bench-tree bench-growth \
+.PHONY: help demo test test-cpp test-python lint format stub bench bench-tree bench-sparse bench-growth \
         bench-paper bench-objects sanitize wheel clean
 .DELETE_ON_ERROR:
 
@@ -20,6 +20,7 @@ help:
 	@echo "make format    put the sources into their canonical form"
 	@echo "make bench     compare the scan with its peers (DATA=folder for real data)"
 	@echo "make bench-tree, bench-growth, bench-paper: the tree against mlpack, against n, and the paper's grid"
+	@echo "make bench-sparse  inverted lists against scipy and sparse_dot_topn"
 	@echo "make bench-objects  searches of objects that are not vectors"
 	@echo "make sanitize  all tests under address and undefined-behaviour sanitizers"
 	@echo "make wheel     build a wheel and import it in an empty environment"
@@ -60,6 +61,9 @@ bench: $(VENV)/.built-bench
 
 bench-tree: $(VENV)/.built-bench
 	cd $(ROOT) && $(BIN)/python -m benchmarks.peers.tree $(if $(DATA),--data $(DATA))
+
+bench-sparse: $(VENV)/.built-bench
+	cd $(ROOT) && $(BIN)/python -m benchmarks.peers.postings $(if $(DATA),--data $(DATA))
 
 bench-growth: $(VENV)/.built-bench
 	cd $(ROOT) && $(BIN)/python -m benchmarks.growth.build $(if $(DATA),--data $(DATA))

@@ -14,10 +14,12 @@ __all__ = [
     "file_of",
     "missing_files",
     "normal",
+    "read_counts",
     "read_dense",
     "read_real",
     "read_text",
     "uniform",
+    "zipf_counts",
     "zipf_text",
 ]
 
@@ -140,8 +142,8 @@ def digits() -> Problem:
     )
 
 
-def zipf_text(n_objects: int, n_columns: int, *, n_queries: int, seed: int = 0) -> Problem:
-    """Return word counts of generated texts as tf-idf: word r is drawn as often as 1 / (r + 10)."""
+def zipf_counts(n_objects: int, n_columns: int, *, n_queries: int, seed: int = 0) -> Problem:
+    """Return word counts of generated texts: word r is drawn as often as 1 / (r + 10)."""
     from scipy.sparse import csr_matrix
 
     random = np.random.default_rng(seed)
@@ -150,12 +152,18 @@ def zipf_text(n_objects: int, n_columns: int, *, n_queries: int, seed: int = 0) 
     words = random.choice(n_columns, size=int(lengths.sum()), p=weights / weights.sum())
     texts = np.repeat(np.arange(len(lengths)), lengths)
     counts = csr_matrix((np.ones(len(words)), (texts, words)), shape=(len(lengths), n_columns))
-    return _tf_idf(
-        f"zipf text {n_objects} x {n_columns}",
-        f"generated, seed {seed}",
-        counts[:n_objects],
-        counts[n_objects:],
+    return Problem(
+        name=f"zipf text {n_objects} x {n_columns}",
+        origin=f"generated, seed {seed}",
+        objects=counts[:n_objects],
+        queries=counts[n_objects:],
     )
+
+
+def zipf_text(n_objects: int, n_columns: int, *, n_queries: int, seed: int = 0) -> Problem:
+    """Return the texts of `zipf_counts` as tf-idf."""
+    counts = zipf_counts(n_objects, n_columns, n_queries=n_queries, seed=seed)
+    return _tf_idf(counts.name, counts.origin, counts.objects, counts.queries)
 
 
 def read_dense(folder: Path) -> list[Problem]:
@@ -178,10 +186,15 @@ def read_real(folder: Path, name: str) -> Problem | None:
     return {**_DENSE, **_TEXT}[file.name](file)
 
 
+def read_counts(folder: Path, name: str) -> Problem | None:
+    """Return a text set as word counts, or nothing where its file is not in `folder`."""
+    file = folder / {"20 newsgroups": "newsgroups20_counts.npz", **_OTHER_FILES}[name]
+    return _counts(file, name) if file.exists() else None
+
+
 def file_of(name: str) -> str:
     """Return the name of the file that holds a set."""
-    others = {"MNIST": "mnist.npz", "blog posts": "blogposts_counts.npz"}
-    return _TABLES[name].file if name in _TABLES else others[name]
+    return _TABLES[name].file if name in _TABLES else _OTHER_FILES[name]
 
 
 def missing_files(folder: Path) -> list[str]:
@@ -249,14 +262,23 @@ def _blogposts(file: Path) -> Problem:
     return _read_counts(file, "blog posts")
 
 
-def _read_counts(file: Path, name: str) -> Problem:
+def _counts(file: Path, name: str) -> Problem:
     from scipy.sparse import load_npz
 
     stored: Any = load_npz(file)
     counts = stored.tocsr().astype(np.float64)
     objects, queries = _held_out(counts.shape[0])
-    origin = f"word counts, {_N_QUERIES} texts held out as queries (seed 0)"
-    return _tf_idf(name, origin, counts[objects], counts[queries])
+    return Problem(
+        name=name,
+        origin=f"word counts, {_N_QUERIES} texts held out as queries (seed 0)",
+        objects=counts[objects],
+        queries=counts[queries],
+    )
+
+
+def _read_counts(file: Path, name: str) -> Problem:
+    counts = _counts(file, name)
+    return _tf_idf(name, counts.origin, counts.objects, counts.queries)
 
 
 def _held_out(n_rows: int) -> tuple[Any, Any]:
@@ -292,6 +314,7 @@ def _longest(rows: Any) -> float:
     return float(np.sqrt(squares.sum(axis=1, dtype=np.float64).max()))
 
 
+_OTHER_FILES = {"MNIST": "mnist.npz", "blog posts": "blogposts_counts.npz"}
 _TABLES = {
     table.name: table
     for table in (

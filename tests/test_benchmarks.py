@@ -30,6 +30,7 @@ from benchmarks.noise import Moment, others_share
 from benchmarks.paper import grid as paper_grid
 from benchmarks.paper.figure import plot_speedups
 from benchmarks.peers import dense
+from benchmarks.peers import postings as peers_postings
 from benchmarks.peers import tree as peers_tree
 from benchmarks.peers.mlpack_tree import MlpackTree
 from benchmarks.peers.tree_bout import Bout, Side, build_table, checks, search_table
@@ -397,3 +398,12 @@ def test_a_picture_without_matplotlib_is_a_line(tmp_path, monkeypatch, capsys):
     plot_speedups({("Bio", "linear", 1): 3.0}, tmp_path / "bars.png")
     assert capsys.readouterr().out == "matplotlib is not installed: no picture\n"
     assert not (tmp_path / "bars.png").exists()
+
+
+def test_the_program_about_postings_finds_no_fault(tmp_path):
+    """How fast they are on so few objects is another question."""
+    file = tmp_path / "postings.json"
+    peers_postings.main(["--rounds", "1", "--objects", "150", "--queries", "5", "--out", str(file)])
+    races = read(file).races
+    assert {race.k for race in races} == {1, 10, 100}
+    assert all(race.figure("fastmks postings").wrong == 0 for race in races)

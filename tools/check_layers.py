@@ -6,12 +6,14 @@ The layers, from the ground up; a module may import from its own layer and from 
     1  _validate, progress, approximation, traversal, fasta
     2  stores, kernels
     3  objects (stores for a kernel), spaces
-    4  engines (engine: what they share; scan, filter and its kinds own_bounds and sketch with
-       axes, tree, tree_view, walked_tree, dual_tree, estimates)
-    5  ids, hits
-    6  index
-    7  forecast, hardness
-    8  the package itself and the doors
+    4  engines (engine: what they share; scan, filter and its kinds own_bounds, postings, and
+       sketch with axes, tree, tree_view, walked_tree, dual_tree, estimates)
+    5  engines (those of one index)
+    6  planner
+    7  ids, hits
+    8  index
+    9  forecast, hardness
+    10 the package itself and the doors
 
 One exception, by name: a kernel's own `__call__` and `matrix` are doors on the kernel, and enter
 through `spaces` when they are called.
@@ -26,7 +28,7 @@ LAYERS = (
     {"_validate", "progress", "approximation", "traversal", "fasta"},
     {"stores", "kernels"},
     {"objects", "spaces"},
-    {"engine", "scan", "filter", "own_bounds", "sketch", "axes"}
+    {"engine", "scan", "filter", "own_bounds", "postings", "sketch", "axes"}
     | {"tree", "tree_view", "walked_tree", "dual_tree", "estimates"},
     {"engines"},
     {"planner"},

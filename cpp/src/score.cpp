@@ -43,6 +43,10 @@ double Space::value_above(double) const {
     return HUGE_VAL;
 }
 
+bool Space::map_products(const Space&, std::size_t, Selection, double*) const {
+    return false;
+}
+
 ScoreRange Space::scores_below(double value, double largest) const {
     const ScoreKind kind = score_kind();
     if (kind == ScoreKind::none || !is_increasing() || !std::isfinite(largest)) {

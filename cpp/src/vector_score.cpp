@@ -55,6 +55,19 @@ ScoreRange VectorSpace::scores_below(double value, double largest) const {
     return Space::scores_below(value, largest);
 }
 
+bool VectorSpace::map_products(const Space& queries, std::size_t query, Selection objects,
+                               double* values) const {
+    const auto* const asked = dynamic_cast<const VectorSpace*>(&queries);
+    if (!asked || is_distance_form()) return false;
+    if (kernel_.form == VectorForm::cosine) {
+        if (!norms_->shifted.empty() || !asked->norms_->shifted.empty()) return false;
+        norms_->normalizer.apply(asked->norms_->normalizer, query, objects, 1.0, loops_, values);
+    } else {
+        map(values, objects.size);
+    }
+    return true;
+}
+
 // An even power of v = scale * s + offset is less than `value` while |v| stays below some t.
 ScoreRange VectorSpace::powers_below(double value, double largest) const {
     const auto power = [&](double v) {

@@ -204,6 +204,29 @@ def sketch_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.
 
 def sketch_above(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, sketch: Sketch, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, progress: object | None) -> tuple[tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64]], tuple[int, int, int, int]]: ...
 
+class Postings:
+    """Sparse vectors by columns."""
+
+    @staticmethod
+    def fits(objects: Space) -> bool: ...
+
+    def __len__(self) -> int: ...
+
+    @property
+    def n_planes(self) -> int: ...
+
+    @property
+    def n_postings(self) -> int: ...
+
+    @property
+    def n_bytes(self) -> int: ...
+
+def postings(objects: Space, progress: object | None) -> Postings: ...
+
+def postings_top_k(objects: Space, queries: Space, postings: Postings, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, skip_self: bool, k: int, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64], tuple[int, int, int]]: ...
+
+def postings_above(objects: Space, queries: Space, postings: Postings, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, progress: object | None) -> tuple[tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64]], tuple[int, int, int]]: ...
+
 class Traversal:
     """How a tree search goes about it."""
 

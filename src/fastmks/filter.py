@@ -7,6 +7,7 @@ from fastmks.axes import choose_axes
 from fastmks.engine import Engine
 from fastmks.errors import InvalidArgument
 from fastmks.own_bounds import OwnBounds
+from fastmks.postings import build_postings, fits_postings
 from fastmks.progress import Progress
 from fastmks.sketch import build_sketch, guess_build_seconds
 from fastmks.spaces import Space
@@ -14,6 +15,9 @@ from fastmks.spaces import Space
 __all__ = ["FilterOffer", "build_filter", "guess_filter_seconds", "has_filter", "offer_filter"]
 
 _QUERY_SECONDS = 5e-6  # of a query, whatever the objects
+# Of an object of some hundred entries, to be put into inverted lists, and to be looked at there.
+_LISTING_SECONDS = 1e-5
+_LISTED_SECONDS = 5e-9
 
 
 @dataclass(frozen=True)
@@ -29,18 +33,28 @@ class FilterOffer:
 
 def has_filter(space: Space) -> bool:
     """Whether some filter serves the space."""
-    return space.has_bounds or space.has_dense_scores
+    return space.has_bounds or space.has_dense_scores or fits_postings(space)
 
 
 def guess_filter_seconds(space: Space) -> float:
     """Return about what the filter of a space takes to build, before anything is known of it."""
     if space.has_bounds:
         return 0.0
-    return guess_build_seconds(len(space), space.n_columns)
+    if space.has_dense_scores:
+        return guess_build_seconds(len(space), space.n_columns)
+    return len(space) * _LISTING_SECONDS
 
 
 def offer_filter(space: Space, queries: Space, k: int) -> FilterOffer:
     """Look at the objects, and say what a filter for such queries and k hits would be like."""
+    if not space.has_dense_scores:
+        return FilterOffer(
+            space,
+            guess_filter_seconds(space),
+            len(space) * _LISTED_SECONDS,
+            "a guess at inverted lists",
+            lambda _, progress: build_postings(space, progress=progress),
+        )
     axes = choose_axes(space, queries=queries, k=k)
     return FilterOffer(
         space,
@@ -59,6 +73,8 @@ def build_filter(space: Space, *, threads: int, progress: Progress) -> Engine:
         return OwnBounds(space)
     if space.has_dense_scores:
         return build_sketch(space, threads=threads, progress=progress)
+    if fits_postings(space):
+        return build_postings(space, progress=progress)
     raise InvalidArgument(
         f"algorithm='filter' needs upper bounds; {space.kernel!r} on {space.objects.kind} has "
         "none. Pass algorithm='tree' for a Mercer kernel, or 'scan'."

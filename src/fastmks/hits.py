@@ -30,8 +30,8 @@ class Stats:
     bounds : int
         Upper bounds computed.
     bound_operations : int
-        Multiply-adds that they took, of whatever precision. An evaluation between vectors takes one
-        per column.
+        Multiply-adds that they took, of whatever precision, or operations on 512 bits at once. An
+        evaluation between vectors takes a multiply-add per column.
     nodes : int
         Nodes of a tree visited.
     pruned : mapping of str to int

@@ -130,6 +130,12 @@ public:
     /// every score in question.
     [[nodiscard]] virtual ScoreRange scores_below(double value, double largest) const;
 
+    /// Makes values of inner products, in place: those of one query of another space and selected
+    /// objects, if they are exact and so are all their partial sums. The bits are those that
+    /// `evaluate` gives. False, and nothing done, where this space does not know how.
+    virtual bool map_products(const Space& queries, std::size_t query, Selection objects,
+                              double* values) const;
+
     /// Whether several threads may evaluate at once; one may always, whichever it is.
     [[nodiscard]] virtual bool is_parallel() const noexcept { return true; }
 

@@ -58,6 +58,8 @@ public:
     double score_middle() const noexcept override { return -kernel_.offset / kernel_.scale; }
     double value_above(double score) const override;
     ScoreRange scores_below(double value, double largest) const override;
+    bool map_products(const Space& queries, std::size_t query, Selection objects,
+                      double* values) const override;
     Isa isa() const noexcept override { return isa_; }
 
 private:

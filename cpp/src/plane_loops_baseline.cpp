@@ -1,0 +1,2 @@
+#define FASTMKS_ISA baseline
+#include "plane_loops.inl"
