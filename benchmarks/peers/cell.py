@@ -20,8 +20,9 @@ from benchmarks.harness import pinned, ratio, run_rounds
 from benchmarks.peers.entrants import POOL_QUERIES, Entrant, Ready
 from benchmarks.peers.exactness import Exactness, Judge
 
-__all__ = ["Cell", "Entry", "Figure", "Key", "measure"]
+__all__ = ["NOT_INSTALLED", "Cell", "Entry", "Figure", "Key", "measure"]
 
+NOT_INSTALLED = "not installed"  # how the failure of a missing peer starts
 _LOOK_SECONDS = 0.05  # of the first look
 _FAR_BEHIND = 4.0  # times the fastest of its side
 _MORE_ROUNDS = 3  # times, where laps are short
@@ -168,7 +169,7 @@ def _look(entry: Entry, key: Key) -> _Lap:
     if entry.ready.n_fixed:
         return entry.lap(key, entry.ready.n_fixed)
     entry.lap(key, 1)  # whatever is made at the first search is not timed
-    n_asked = min(key.batch, entry.entrant.first_probe)
+    n_asked = min(key.batch, entry.entrant.look_queries)
     while True:
         found = entry.lap(key, n_asked)
         if found.seconds * n_asked >= _LOOK_SECONDS or n_asked >= key.n_queries:

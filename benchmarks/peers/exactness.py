@@ -54,7 +54,7 @@ class Judge:
     def _is_wrong(
         self, indices: NDArray[np.int64], is_other: NDArray[np.bool_], begin: int
     ) -> NDArray[np.bool_]:
-        wrong = ((indices < 0) | (indices >= self._problem.n_objects)).any(axis=1)
+        wrong = np.asarray(((indices < 0) | (indices >= self._problem.n_objects)).any(axis=1))
         suspects = np.flatnonzero(is_other.any(axis=1) & ~wrong)
         ordered = np.sort(indices[suspects], axis=1)
         wrong[suspects] = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)  # an object twice

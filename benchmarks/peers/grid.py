@@ -25,7 +25,7 @@ from benchmarks.datasets import Problem
 from benchmarks.harness import pinned
 from benchmarks.objects import fingerprints
 from benchmarks.peers.bars import checks
-from benchmarks.peers.cell import Entry, Key, measure
+from benchmarks.peers.cell import NOT_INSTALLED, Entry, Key, measure
 from benchmarks.peers.entrants import Entrant, Task, entrants
 from benchmarks.peers.exactness import Judge
 from benchmarks.peers.kept import Kept
@@ -83,9 +83,11 @@ class _OutOfTimeError(Exception):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run, print, keep; 0 when every answer of ours is the true one, bars or no bars."""
     options = read_options("peers", __doc__, arguments, _extend)
-    collector = Collector(options)
     kept = Kept(options.out, most_others=options.quiet)
+    if options.show and not kept.cells:
+        sys.exit("--show needs the file of an earlier run as --out")
     if not options.show:
+        collector = Collector(options)
         _Program(options, collector, kept).run()
         kept.write(collector.notes, checks(kept.cells, bars_of(kept)))
     claims = checks(kept.cells, bars_of(kept))
@@ -132,6 +134,9 @@ class _Program:
     def run(self) -> None:
         """Go through all sets; with a limit in minutes, as far as it allows."""
         n_queries = min(self._sizes.n_queries, max(self._batches))
+        for entrant in entrants():
+            if not all(map(_is_there, entrant.needs)):
+                self._collector.note(f"{NOT_INSTALLED}: {entrant.name}")
         with tqdm(unit=" cells", disable=None) as bar:
             try:
                 for problem in collect(
@@ -245,7 +250,7 @@ def _entered(task: Task) -> Iterator[list[Entry]]:
 def _enter(entrant: Entrant, task: Task) -> Entry:
     missing = [name for name in entrant.needs if not _is_there(name)]
     if missing:
-        return Entry(entrant, failure=f"not installed: {', '.join(missing)}")
+        return Entry(entrant, failure=f"{NOT_INSTALLED}: {', '.join(missing)}")
     try:
         with pinned(task.threads, task.threads):
             return Entry(entrant, entrant.prepare(task))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.peers.bars import AUTO, Bar, best_of, find_bars, scan_share, work_share
-from benchmarks.peers.cell import Cell, Figure
+from benchmarks.peers.cell import NOT_INSTALLED, Cell, Figure
 from benchmarks.peers.kept import Kept
 from benchmarks.report import markdown
 
@@ -63,7 +63,11 @@ def line_of(cell: Cell) -> str:
     """Return one line about a cell that was just measured."""
     ours, peer = best_of(_ours(cell)), best_of(_bar_peers(cell))
     wrong = sum(one.differ or 0 for one in cell.figures if one.is_ours)
-    failed = [f"{one.name}: {one.failure}" for one in cell.figures if one.failure]
+    failed = [
+        f"{one.name}: {one.failure}"
+        for one in cell.figures
+        if one.failure and not one.failure.startswith(NOT_INSTALLED)
+    ]
     parts = [str(cell.key)]
     for one in (ours, peer):
         if one is not None:
