@@ -178,11 +178,12 @@ def _look(entry: Entry, key: Key) -> _Lap:
 
 
 def _is_near(entry: Entry, entries: Sequence[Entry], looks: dict[str, _Lap | None]) -> bool:
-    mine = looks[entry.entrant.name]
+    """Whether to race: ours beside ours, peers of the bar beside such, other peers beside all."""
+    mine, me = looks[entry.entrant.name], entry.entrant
     side = (
-        looks[other.entrant.name]
-        for other in entries
-        if other.entrant.is_ours == entry.entrant.is_ours
+        looks[other.name]
+        for other in (one.entrant for one in entries)
+        if other.is_ours == me.is_ours and (other.in_bar or not me.in_bar)
     )
     fastest = min((look.seconds for look in side if look is not None), default=0.0)
     return mine is not None and mine.seconds <= _FAR_BEHIND * fastest

@@ -59,7 +59,7 @@ _FULL = _Sizes(
     batches=(1, 100, 5000),
     threads=(1, 2),
     rounds=5,
-    lap_seconds=0.4,
+    lap_seconds=0.2,
     n_fingerprints=200_000,
     n_fingerprint_queries=100,
 )
@@ -159,17 +159,16 @@ class _Program:
             if not mine:
                 continue
             task = Task.of(problem, kernel, threads=threads, patience=self._options.patience)
-            with _entered(task) as entries:
+            with _entered(task, mine) as entries:
                 for key in mine:
                     bar.set_description(str(key))
                     self._run_cell(key, entries, judge, problem)
                     bar.update()
 
     def _run_cell(self, key: Key, entries: Sequence[Entry], judge: Judge, problem: Problem) -> None:
-        is_last = key.batch == key.n_queries and key.threads == 1
         cell = measure(
             key,
-            [entry for entry in entries if is_last or not entry.entrant.whole_batch_only],
+            [entry for entry in entries if _serves(entry.entrant, key)],
             judge,
             rounds=self._rounds,
             lap_seconds=self._sizes.lap_seconds,
@@ -231,12 +230,12 @@ class _Program:
 
 
 @contextmanager
-def _entered(task: Task) -> Iterator[list[Entry]]:
-    """Make everyone ready, and let go of all afterwards."""
+def _entered(task: Task, keys: Sequence[Key]) -> Iterator[list[Entry]]:
+    """Make everyone ready who serves one of the cells, and let go of all afterwards."""
     entries: list[Entry] = []
     try:
         for entrant in entrants():
-            if not entrant.only_low or is_low(task.problem.name):
+            if any(_serves(entrant, key) for key in keys):
                 entries.append(_enter(entrant, task))
         yield entries
     finally:
@@ -245,6 +244,13 @@ def _entered(task: Task) -> Iterator[list[Entry]]:
                 entry.ready.close()
         entries.clear()
         gc.collect()
+
+
+def _serves(entrant: Entrant, key: Key) -> bool:
+    is_whole = key.batch == key.n_queries and key.threads == 1
+    return (is_whole or not entrant.whole_batch_only) and (
+        is_low(key.problem) or not entrant.only_low
+    )
 
 
 def _enter(entrant: Entrant, task: Task) -> Entry:
