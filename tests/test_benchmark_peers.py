@@ -49,7 +49,7 @@ def figure(name: str, microseconds: float, **more) -> Figure:
 
 
 def cell(*figures: Figure, **more) -> Cell:
-    return Cell(**KEY.__dict__ | more, **FACTS, others=0.25, figures=figures)  # type: ignore[arg-type]
+    return Cell(**KEY.__dict__ | more, **FACTS, others=0.25, seconds=1.0, figures=figures)  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("no_peer")

@@ -82,6 +82,7 @@ class Cell(Key):
     origin: str
     commit: str
     others: float | None  # share of the machine that other processes took meanwhile
+    seconds: float  # that measuring it took, checks included
     figures: tuple[Figure, ...]
 
     @property
@@ -142,7 +143,7 @@ def measure(
     facts: dict[str, str | int],
 ) -> Cell:
     """Look at everyone, race those that are not far behind, and check all answers."""
-    before = _moment(entries)
+    started, before = time.perf_counter(), _moment(entries)
     looks = {entry.entrant.name: _guarded(entry, partial(_look, entry, key)) for entry in entries}
     racing = [entry for entry in entries if _is_near(entry, entries, looks)]
     asked = {
@@ -159,6 +160,7 @@ def measure(
         **key.__dict__,
         **facts,  # type: ignore[arg-type]
         others=noise.others_share(before, _moment(entries)),
+        seconds=time.perf_counter() - started,
         figures=tuple(_compared(figures, laps)),
     )
 
