@@ -13,6 +13,7 @@ __all__ = ["AUTO", "Bar", "best_of", "checks", "find_bars", "scan_share", "work_
 
 AUTO = "fastmks auto"
 _MLPACK = "mlpack single-tree"
+_BETTER_FORMS = ("faiss flat, tuned", "faiss panorama, rotated")  # not as they come
 _BATCH, _BATCH_TILES = 3.0, 8.0  # times less, with AVX-512 and with AMX
 _SINGLE = 5.0
 _BRUTE = {"lcdm": 100.0, "covertype": 30.0, "aloi": 10.0}
@@ -85,6 +86,7 @@ def find_bars(
     normal = [cell for cell in cells if cell.problem == "normal"]
     found = [
         bar("structured sets, batches", batch, _batches(structured), _times_less),
+        bar("structured sets, batches, peers as they come", batch, _batches(structured), _plainly),
         bar("structured sets, single queries", _SINGLE, _singles(structured), _times_less),
         bar("isotropic normal, batches", 1.0, _batches(normal), _times_less),
         *(
@@ -173,6 +175,11 @@ def _singles(cells: Iterable[Cell]) -> list[Cell]:
 
 def _times_less(cell: Cell, ours: Figure) -> float | None:
     return ours.times_less
+
+
+def _plainly(cell: Cell, ours: Figure) -> float | None:
+    peers = (one for one in cell.figures if one.in_bar and not one.is_ours)
+    return _over(best_of(one for one in peers if one.name not in _BETTER_FORMS), ours)
 
 
 def _times_less_than_brute(cell: Cell, ours: Figure) -> float | None:

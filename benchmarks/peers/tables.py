@@ -153,7 +153,7 @@ def _ratio_cell(cell: Cell | None) -> str:
 
 
 def _everyone_table(cells: Sequence[Cell]) -> str:
-    names = _in_order(one.name for cell in cells for one in cell.figures)
+    names = _names(cells)
     head = ["set", "kernel", "k", "threads", *names]
     rows = []
     for cell in cells:
@@ -221,7 +221,7 @@ def _build_table(cells: Sequence[Cell]) -> str:
 def _exactness_table(cells: Sequence[Cell]) -> str:
     """One line for each entrant, one column for each kernel and k."""
     columns = _in_order((cell.kernel, cell.k) for cell in sorted(cells, key=_kernel_and_k))
-    names = _in_order(one.name for cell in cells for one in cell.figures)
+    names = _names(cells)
     rows = []
     for name in names:
         row = [name]
@@ -266,6 +266,12 @@ def _fingerprint_table(rows: dict[str, list[dict[str, Any]]]) -> str:
             for row in some
         ],
     )
+
+
+def _names(cells: Iterable[Cell]) -> list[str]:
+    """Return all names, ours first."""
+    figures = [one for cell in cells for one in cell.figures]
+    return _in_order(one.name for one in sorted(figures, key=lambda one: not one.is_ours))
 
 
 def _ours(cell: Cell) -> list[Figure]:
