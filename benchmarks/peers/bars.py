@@ -1,8 +1,9 @@
 """The bars: how many times less time, memory or work than others fastmks must need, and does."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from benchmarks.peers.cell import Cell, Figure
@@ -75,37 +76,15 @@ def find_bars(
 ) -> list[Bar]:
     """Return every bar that the cells say something about; no engine: the fastest of each cell."""
     batch = _BATCH_TILES if has_tiles else _BATCH
-
-    def bar(claim: str, limit: float, chosen: Iterable[Cell], value: _Value, **more: bool) -> Bar:
-        values = {str(cell.key): _of(cell, engine, value) for cell in chosen}
-        known = {title: found for title, found in values.items() if found is not None}
-        return Bar(claim=claim, limit=limit, values=known, **more)
-
+    bar = partial(_bar, engine)
     structured = [cell for cell in cells if cell.problem in STRUCTURED]
-    low = [cell for cell in cells if cell.problem in LOW]
     normal = [cell for cell in cells if cell.problem == "normal"]
     found = [
         bar("structured sets, batches", batch, _batches(structured), _times_less),
         bar("structured sets, batches, peers as they come", batch, _batches(structured), _plainly),
         bar("structured sets, single queries", _SINGLE, _singles(structured), _times_less),
         bar("isotropic normal, batches", 1.0, _batches(normal), _times_less),
-        *(
-            bar(
-                f"{name}, batches, best brute force",
-                least,
-                _batches([cell for cell in low if cell.problem == name]),
-                _times_less_than_brute,
-            )
-            for name, least in _BRUTE.items()
-        ),
-        bar("low dimension, mlpack's time", _TREE_TIME, low, _times_less_than_mlpack),
-        bar(
-            "low dimension, mlpack's evaluations",
-            _TREE_EVALUATIONS,
-            low,
-            _fewer_than_mlpack,
-            is_mean=True,
-        ),
+        *_low_bars(cells, engine),
         bar("evaluations, share of the scan's", 1.0, cells, scan_share, is_most=True),
         bar("memory with the data, times the data", _MEMORY, cells, _memory, is_most=True),
         _fingerprints(rows),
@@ -115,6 +94,35 @@ def find_bars(
             bar("auto, times the best engine", _PLANNER, cells, _behind_best, is_most=True)
         )
     return [one for one in found if one.values]
+
+
+def _low_bars(cells: Sequence[Cell], engine: str | None) -> Iterator[Bar]:
+    bar = partial(_bar, engine)
+    for name, least in _BRUTE.items():
+        mine = _batches(cell for cell in cells if cell.problem == name)
+        yield bar(f"{name}, batches, best brute force", least, mine, _times_less_than_brute)
+    low = [cell for cell in cells if cell.problem in LOW]
+    yield bar("low dimension, mlpack's time", _TREE_TIME, low, _times_less_than_mlpack)
+    yield bar(
+        "low dimension, mlpack's evaluations",
+        _TREE_EVALUATIONS,
+        low,
+        _fewer_than_mlpack,
+        is_mean=True,
+    )
+
+
+def _bar(
+    engine: str | None,
+    claim: str,
+    limit: float,
+    cells: Iterable[Cell],
+    value: _Value,
+    **more: bool,
+) -> Bar:
+    values = {str(cell.key): _of(cell, engine, value) for cell in cells}
+    known = {title: found for title, found in values.items() if found is not None}
+    return Bar(claim=claim, limit=limit, values=known, **more)
 
 
 def checks(cells: Sequence[Cell], bars: Mapping[str, Sequence[Bar]]) -> list[Check]:
