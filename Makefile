@@ -10,7 +10,7 @@ CPP_FILES := $(shell find $(ROOT)/cpp -name '*.hpp' -o -name '*.cpp' -o -name '*
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: help demo test test-cpp test-python lint format stub bench bench-tree bench-sparse bench-growth \
-        bench-paper bench-objects sanitize wheel clean
+        bench-paper bench-objects peers sanitize wheel clean
 .DELETE_ON_ERROR:
 
 help:
@@ -22,6 +22,7 @@ help:
 	@echo "make bench-tree, bench-growth, bench-paper: the tree against mlpack, against n, and the paper's grid"
 	@echo "make bench-sparse  inverted lists against scipy and sparse_dot_topn"
 	@echo "make bench-objects  searches of objects that are not vectors"
+	@echo "make peers     the bars of exact search against FAISS, numpy, usearch, scikit-learn, mlpack, FPSim2"
 	@echo "make sanitize  all tests under address and undefined-behaviour sanitizers"
 	@echo "make wheel     build a wheel and import it in an empty environment"
 	@echo "make stub      regenerate the type stub of the compiled core"
@@ -75,6 +76,11 @@ bench-paper: $(VENV)/.built-bench
 bench-objects: $(VENV)/.built-bench
 	cd $(ROOT) && for family in proteins alignments series graphs fingerprints own; do \
 	  $(BIN)/python -m benchmarks.objects.$$family $(if $(DATA),--data $(DATA)) || exit 1; done
+
+# Finished cells are kept: run it again after a stop. OPTIONS="--minutes 9", say.
+peers: $(VENV)/.built-peers
+	cd $(ROOT) && $(BIN)/python -m benchmarks.peers --out benchmarks/results/peers_bars.json \
+	  $(if $(DATA),--data $(DATA)) $(OPTIONS)
 
 wheel: $(VENV)/.ready
 	rm -rf $(ROOT)/dist

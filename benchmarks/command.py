@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks import datasets
@@ -15,9 +15,15 @@ _EVERYTHING = 10**9
 
 
 def read_options(
-    name: str, about: str | None, arguments: Sequence[str] | None
+    name: str,
+    about: str | None,
+    arguments: Sequence[str] | None,
+    extend: Callable[[argparse.ArgumentParser], None] | None = None,
 ) -> argparse.Namespace:
-    """Read the command line; `out` is None where nothing is to be written."""
+    """Read the command line; `out` is None where nothing is to be written.
+
+    `extend` adds what only this program takes.
+    """
     parser = argparse.ArgumentParser(prog=f"benchmarks.{name}", description=about)
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder with the real data sets")
     parser.add_argument("--quick", action="store_true", help="small problems, few rounds")
@@ -26,7 +32,9 @@ def read_options(
     parser.add_argument("--rounds", type=_count, metavar="N", help="timed rounds")
     parser.add_argument("--objects", type=_count, metavar="N", help="at most so many of each set")
     parser.add_argument("--queries", type=_count, metavar="N", help="at most so many of each set")
-    parser.add_argument("--only", nargs="+", metavar="SET", help="these sets only, by name")
+    parser.add_argument(
+        "--only", "--sets", nargs="+", metavar="SET", help="these sets only, by name"
+    )
     parser.add_argument(
         "--patience",
         type=float,
@@ -34,6 +42,8 @@ def read_options(
         metavar="S",
         help="seconds a peer may take for one build or search (default 120)",
     )
+    if extend is not None:
+        extend(parser)
     options = parser.parse_args(arguments)
     if options.data is not None and not options.data.is_dir():
         parser.error(f"--data must be a folder; got {options.data}")

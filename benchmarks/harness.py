@@ -29,6 +29,7 @@ __all__ = [
     "Truths",
     "find_truths",
     "is_installed",
+    "pinned",
     "race",
     "ratio",
     "run_rounds",
@@ -43,6 +44,8 @@ class Answer:
 
     indices: NDArray[np.int64] | None  # (n_queries, k), -1 where there is none
     evaluations: int | None = None  # kernel evaluations, where they are counted
+    operations: int | None = None  # multiply-adds of bounds, where they are counted
+    seconds: float | None = None  # where the search ran, and was timed, in another process
 
 
 Search: TypeAlias = Callable[[], Answer]

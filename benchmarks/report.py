@@ -38,6 +38,7 @@ _PACKAGES = (
     "mlpack",
     "scikit-learn",
     "threadpoolctl",
+    "usearch",
     "FPSim2",
     "rdkit",
 )
@@ -132,6 +133,7 @@ def describe_machine() -> dict[str, Any]:
         "cpu": _cpu_model(),
         "cores": _usable_cpus(),
         "fastmks_isa": chosen_isa(),
+        "amx": _has_tiles(),
         "os": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
     }
@@ -240,6 +242,12 @@ def _cpu_model() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or "unknown"
+
+
+def _has_tiles() -> bool:
+    """Whether the CPU multiplies tiles of 8-bit numbers (AMX)."""
+    file = Path("/proc/cpuinfo")
+    return file.exists() and "amx_int8" in file.read_text(encoding="utf-8")
 
 
 def _usable_cpus() -> int:

@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     n_objects = options.objects or (5_000 if options.quick else 200_000)
     n_queries = options.queries or (20 if options.quick else 100)
     notes: list[str] = []
-    problem = _problem(options.data, n_objects, n_queries, notes)
+    problem = make_problem(options.data, n_objects, n_queries, notes)
     rows = []
     for threads in (1, 2):
         rows += compare(problem, threads, rounds=options.rounds or (2 if options.quick else 5))
@@ -183,7 +183,7 @@ class _Peer:
     vectors: dict[int, Any]  # the queries, as RDKit's bit vectors
 
 
-def _problem(data: Path | None, n_objects: int, n_queries: int, notes: list[str]) -> Problem:
+def make_problem(data: Path | None, n_objects: int, n_queries: int, notes: list[str]) -> Problem:
     rng = np.random.default_rng(0)
     missing = [name for name in ("FPSim2", "rdkit") if not is_installed(name)]
     if data is None or missing or not (data / _FILE).exists():

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from benchmarks.datasets import Problem
 from benchmarks.harness import Answer, Contestant, Search
 
-__all__ = ["contestants", "evaluation_and_selection", "prepare_fastmks"]
+__all__ = [
+    "contestants",
+    "evaluation_and_selection",
+    "prepare_fastmks",
+    "search_numpy",
+    "select_by_groups",
+    "select_plainly",
+]
 
 _TILE_BYTES = 16_000_000  # of scores: within the cache, and large enough for BLAS
 _TILE_QUERIES = 128
@@ -27,9 +34,9 @@ def contestants() -> list[Contestant]:
     return [
         Contestant(name="fastmks float64", dtype="float64", prepare=prepare_fastmks),
         Contestant(name="fastmks float32", dtype="float32", prepare=prepare_fastmks),
-        _numpy("numpy float64", "float64", _select_by_groups),
-        _numpy("numpy float32", "float32", _select_by_groups),
-        _numpy("numpy float64, argpartition only", "float64", _select_plainly),
+        _numpy("numpy float64", "float64", select_by_groups),
+        _numpy("numpy float32", "float32", select_by_groups),
+        _numpy("numpy float64, argpartition only", "float64", select_plainly),
         Contestant(name="faiss float32", dtype="float32", prepare=_prepare_faiss, needs=("faiss",)),
     ]
 
@@ -44,7 +51,7 @@ def evaluation_and_selection(ks: tuple[int, ...]) -> list[Contestant]:
             for k in ks
         ),
         Contestant(name="fastmks float64, no hits kept", dtype="float64", prepare=_prepare_above),
-        *(_numpy(f"numpy float64, k={k}", "float64", _select_by_groups, k=k) for k in ks),
+        *(_numpy(f"numpy float64, k={k}", "float64", select_by_groups, k=k) for k in ks),
         Contestant(
             name="numpy float64, product only",
             dtype="float64",
@@ -93,29 +100,43 @@ def _numpy(name: str, dtype: str, select: _Select, *, k: int | None = None) -> C
 
 
 def _prepare_numpy(select: _Select | None, problem: Problem, k: int, threads: int) -> Search:
+    objects, queries = problem.objects, problem.queries
+
+    def search() -> Answer:
+        found = search_numpy(objects, queries, k, threads=threads, select=select)
+        return Answer(found, len(queries) * len(objects))
+
+    return search
+
+
+def search_numpy(
+    objects: NDArray[Any],
+    queries: NDArray[Any],
+    k: int,
+    *,
+    threads: int,
+    select: _Select | None,
+) -> NDArray[np.int64] | None:
     """Matrix products over tiles of scores, and a selection in each.
 
     Threads take blocks of queries: BLAS would leave the selection to one of them.
     """
-    objects, queries = problem.objects, problem.queries
     tile_scores = _TILE_BYTES // objects.itemsize
-    width = min(len(objects), max(tile_scores // _TILE_QUERIES, 32 * k))
+    n_together = min(_TILE_QUERIES, -(-len(queries) // threads))
+    width = min(len(objects), max(tile_scores // n_together, 32 * k))
     block = min(max(tile_scores // width, _LEAST_TILE_QUERIES), -(-len(queries) // threads))
     starts = range(0, len(queries), block)
 
     def search_block(begin: int) -> NDArray[np.int64] | None:
         return _best_of_tiles(objects, queries[begin : begin + block], width, select, k)
 
-    def search() -> Answer:
-        if threads == 1:
-            found = list(map(search_block, starts))
-        else:
-            with ThreadPoolExecutor(threads) as pool:
-                found = list(pool.map(search_block, starts))
-        kept = [part for part in found if part is not None]
-        return Answer(np.concatenate(kept) if kept else None, len(queries) * len(objects))
-
-    return search
+    if threads == 1 or len(starts) == 1:
+        found = list(map(search_block, starts))
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            found = list(pool.map(search_block, starts))
+    kept = [part for part in found if part is not None]
+    return np.concatenate(kept) if kept else None
 
 
 def _best_of_tiles(
@@ -139,19 +160,20 @@ def _best_of_tiles(
 
 def _sorted_best(values: NDArray[Any], indices: NDArray[np.int64], k: int) -> NDArray[np.int64]:
     if values.shape[1] > 2 * k:
-        best = _select_plainly(values, k)
+        best = select_plainly(values, k)
         values = np.take_along_axis(values, best, axis=1)
         indices = np.take_along_axis(indices, best, axis=1)
     order = np.lexsort((indices, -values), axis=1)[:, :k]
     return np.take_along_axis(indices, order, axis=1)
 
 
-def _select_plainly(scores: NDArray[Any], k: int) -> NDArray[np.int64]:
+def select_plainly(scores: NDArray[Any], k: int) -> NDArray[np.int64]:
+    """Partition each row."""
     n_columns = scores.shape[1]
     return np.argpartition(scores, n_columns - k, axis=1)[:, n_columns - k :]
 
 
-def _select_by_groups(scores: NDArray[Any], k: int) -> NDArray[np.int64]:
+def select_by_groups(scores: NDArray[Any], k: int) -> NDArray[np.int64]:
     """Look only into the k groups with the greatest maxima: they hold the k greatest scores.
 
     numpy finds maxima about twenty times as fast as it partitions.
@@ -159,12 +181,12 @@ def _select_by_groups(scores: NDArray[Any], k: int) -> NDArray[np.int64]:
     n_queries, n_columns = scores.shape
     size = int(math.sqrt(n_columns / k))
     if size < 3:
-        return _select_plainly(scores, k)
+        return select_plainly(scores, k)
     n_groups = n_columns // size  # group g holds the columns g, g + n_groups, ...
     grouped = scores[:, : size * n_groups].reshape(n_queries, size, n_groups)
-    groups = _select_plainly(grouped.max(axis=1), k)
+    groups = select_plainly(grouped.max(axis=1), k)
     inside = groups[:, :, None] + np.arange(size) * n_groups
     rest = np.broadcast_to(np.arange(size * n_groups, n_columns), (n_queries, n_columns % n_groups))
     columns = np.concatenate((inside.reshape(n_queries, -1), rest), axis=1)
-    best = _select_plainly(np.take_along_axis(scores, columns, axis=1), k)
+    best = select_plainly(np.take_along_axis(scores, columns, axis=1), k)
     return np.take_along_axis(columns, best, axis=1)
