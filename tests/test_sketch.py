@@ -246,6 +246,28 @@ def test_axes_are_orthonormal_and_as_many_as_pay():
     assert isotropic.dimension == 60
 
 
+def test_cosines_of_close_vectors_are_bounded_by_distances():
+    rows = 1.0 + 0.02 * clustered(3000, 12)
+    rows[::50] = 0.0  # zero vectors have cosine 0, whatever their distance
+    index = Index(rows, "cosine")
+    assert choose_axes(index._space).origin is not None
+    far_apart = rng().standard_normal((3000, 60))
+    assert choose_axes(Index(far_apart, "cosine")._space).origin is None
+    queries = np.concatenate([rows[:40] + 1e-3, -rows[:5], np.zeros((1, 12)), 1e-200 * rows[1:3]])
+    for k in (1, 10, 3000):
+        hits = index.search(queries, k, algorithm="filter")
+        assert_identical(hits, index.search(queries, k, algorithm="scan"))
+    few = index.search(rows[1:40], k=1, algorithm="filter").stats
+    assert few.scan_share < 0.1
+    values = K.Cosine().matrix(queries[:12], rows)
+    thresholds = values[:, ::10]
+    repeated = np.repeat(queries[:12], thresholds.shape[1], axis=0)
+    assert_identical(
+        index.search_above(repeated, thresholds.ravel(), algorithm="filter"),
+        index.search_above(repeated, thresholds.ravel(), algorithm="scan"),
+    )
+
+
 def test_many_columns():
     rows = clustered(400, 1500)
     index = Index(rows, "linear")

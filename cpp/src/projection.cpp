@@ -55,8 +55,12 @@ AxisProjection::AxisProjection(ScoreKind kind, const double* axes, std::size_t n
       defect_(orthonormality_defect(axes, n_axes, n_columns, n_columns)),
       loops_(vector_loops(isa)) {
     if (kind == ScoreKind::none) throw std::invalid_argument("a projection needs a score");
-    if (kind == ScoreKind::distance && origin_.size() != n_columns) {
+    const bool needs_origin = kind == ScoreKind::distance;
+    if ((needs_origin || !origin_.empty()) && origin_.size() != n_columns) {
         throw std::invalid_argument("the origin must have a number for each column");
+    }
+    if (kind == ScoreKind::product && !origin_.empty()) {
+        throw std::invalid_argument("products have no origin");
     }
     for (std::size_t i = 0; i < n_axes; ++i) {
         std::copy_n(axes + i * n_columns, n_columns, axes_.data() + i * padded(n_columns));
@@ -67,30 +71,39 @@ AxisProjection::AxisProjection(ScoreKind kind, const double* axes, std::size_t n
     }
 }
 
-// Scales one row so that its greatest entry is near 1, and notes what it then is like.
-void AxisProjection::measure(double* row, std::size_t i, Coordinates& out) const {
+// Scales a row by a power of two so that its greatest entry is near 1, and returns the exponent.
+int AxisProjection::scale(double* row) const {
     double largest = 0.0;
-    for (std::size_t c = 0; c < n_columns_; ++c) {
-        if (kind_ == ScoreKind::distance) row[c] -= origin_[c];
-        largest = std::max(largest, std::abs(row[c]));
-    }
-    int exponent = largest > 0.0 && std::isfinite(largest) ? std::ilogb(largest) : 0;
+    for (std::size_t c = 0; c < n_columns_; ++c) largest = std::max(largest, std::abs(row[c]));
+    const int exponent = largest > 0.0 && std::isfinite(largest) ? std::ilogb(largest) : 0;
+    for (std::size_t c = 0; c < n_columns_; ++c) row[c] = std::ldexp(row[c], -exponent);
+    return exponent;
+}
+
+double AxisProjection::length(const double* row) const {
     double square = 0.0;
-    for (std::size_t c = 0; c < n_columns_; ++c) {
-        row[c] = std::ldexp(row[c], -exponent);
-        square += row[c] * row[c];
-    }
-    double norm = std::sqrt(square);
+    for (std::size_t c = 0; c < n_columns_; ++c) square += row[c] * row[c];
+    return std::sqrt(square);
+}
+
+// Makes one row what its scores are scores of, and notes what it then is like.
+void AxisProjection::measure(double* row, std::size_t i, Coordinates& out) const {
+    double rounded = 0.0;  // by how much unit vectors may be off
     if (kind_ == ScoreKind::cosine) {
-        exponent = 0;
+        scale(row);
+        const double norm = length(row);
         for (std::size_t c = 0; norm > 0.0 && c < n_columns_; ++c) row[c] /= norm;
-        norm = norm > 0.0 ? 1.0 : 0.0;
+        rounded = 1.0;
     }
-    out.exponents[i] = exponent;
+    for (std::size_t c = 0; c < origin_.size(); ++c) row[c] -= origin_[c];
+    out.exponents[i] = scale(row);
+    const double norm = length(row);
     // All roundings here and in the coordinates, and what the axes lack of being orthonormal.
     const double share = 2 * defect_ + 8 * static_cast<double>(n_columns_) * unit;
-    out.norms[i] = norm * (1 + share);
-    out.errors[i] = norm * share;
+    const double off =
+        std::ldexp(rounded * static_cast<double>(n_columns_ + 8) * 2 * unit, -out.exponents[i]);
+    out.norms[i] = norm * (1 + share) + off;
+    out.errors[i] = norm * share + off;
 }
 
 void AxisProjection::project(const Space& objects, std::size_t begin, std::size_t end,
@@ -127,7 +140,12 @@ void AxisProjection::project(const Space& objects, std::size_t begin, std::size_
 
 ScoreRange AxisProjection::scores_below(const Space& objects, const Space&, double value,
                                         double largest) const {
-    return objects.scores_below(value, largest);
+    ScoreRange range = objects.scores_below(value, largest);
+    if (kind_ == ScoreKind::cosine && is_distance()) {
+        // <x, y> = -|x - y|^2 / 2 + (|x|^2 + |y|^2) / 2, and no vector here is longer than 1.
+        range.high -= 1.0 + 8 * unit;
+    }
+    return range;
 }
 
 }  // namespace fastmks

@@ -16,6 +16,8 @@ _MOST_EXACT = 1024  # columns up to which all axes are computed
 _MOST_AXES = 512
 _N_JUDGES = 32  # sampled vectors that play the queries when the number of axes is chosen
 _N_JUDGED = 8192  # and those that play the objects
+_N_NEIGHBOURS = 1024  # objects among which a judge looks for close ones
+_CLOSE = 0.8  # cosine of vectors that are
 # Seconds of the code of one coordinate of one object, and of one evaluation beside its own time,
 # which is spent waiting for memory.
 _CODE_SECONDS = 1.5e-11
@@ -45,19 +47,8 @@ def choose_axes(
     Their number is the one that makes a search of k hits cheapest, judged on a sample of the
     objects and of the queries, or of the objects alone; any number gives the same answers.
     """
-    score = space.core.score
-    rows = space.vectors(_spread(len(space), _MOST_SAMPLED))
-    # One unit for all, so that neither sums nor squares leave the range of float64.
-    unit = float(np.abs(rows).max(initial=0.0)) or 1.0
-    mean = (rows / unit).mean(axis=0) if score == "distance" else None
-    judged = _as_scored(rows, unit, mean, score)
+    judges, judged, origin = _sampled(space, queries)
     axes = _principal_axes(judged)
-    if queries is None or len(queries) == 0:
-        judges = judged[_spread(len(judged), _N_JUDGES)]
-    else:
-        asked = queries.vectors(_spread(len(queries), _N_JUDGES))
-        own_unit = float(np.abs(asked).max(initial=0.0)) or 1.0
-        judges = _as_scored(asked, unit if mean is not None else own_unit, mean, score)
     judged = judged[_spread(len(judged), _N_JUDGED)]
     wanted = None if dimension is None else min(dimension, len(axes))
     # A judge that is an object is its own best hit.
@@ -66,8 +57,32 @@ def choose_axes(
     evaluation_seconds = space.core.measure_cost()[1] + _WAITING_SECONDS
     costs = {m: m * _CODE_SECONDS + share * evaluation_seconds for m, share in shares.items()}
     best = min(costs, key=lambda m: (costs[m], m))
-    origin = None if mean is None else mean * unit
     return Axes(np.ascontiguousarray(axes[:best]), origin, shares[best], costs[best])
+
+
+def _sampled(space: Space, queries: Space | None) -> tuple[_Floats, _Floats, _Floats | None]:
+    """Return some queries and objects as their scores see them, and the origin of distances."""
+    rows = space.vectors(_spread(len(space), _MOST_SAMPLED))
+    asked = rows[_spread(len(rows), _N_JUDGES)]
+    if queries is not None and len(queries) > 0:
+        asked = queries.vectors(_spread(len(queries), _N_JUDGES))
+    # One unit for all, so that neither sums nor squares leave the range of float64.
+    unit = float(np.abs(rows).max(initial=0.0)) or 1.0
+    if space.core.score == "product":
+        own_unit = float(np.abs(asked).max(initial=0.0)) or 1.0
+        return asked / own_unit, rows / unit, None
+    if space.core.score == "distance":
+        judges, judged = asked / unit, rows / unit
+        mean = judged.mean(axis=0)
+        return judges - mean, judged - mean, mean * unit
+    judges, judged = _unit_rows(asked), _unit_rows(rows)
+    some = judged[_spread(len(judged), _N_NEIGHBOURS)]
+    second_best = np.partition(judges @ some.T, -min(2, len(some)), axis=1)[:, -min(2, len(some))]
+    if float(np.median(second_best)) < _CLOSE:
+        return judges, judged, None
+    # Close to each other, unit vectors are told apart better by their distances.
+    mean = judged.mean(axis=0)
+    return judges - mean, judged - mean, mean
 
 
 def _spread(n: int, most: int) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -75,16 +90,12 @@ def _spread(n: int, most: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     return np.linspace(0, n - 1, min(n, most)).astype(np.int64)
 
 
-def _as_scored(rows: _Floats, unit: float, mean: _Floats | None, score: str | None) -> _Floats:
-    """Return vectors whose products, or distances, are the scores in some unit."""
-    scaled = rows / unit
-    if mean is not None:
-        scaled = scaled - mean
-    if score != "cosine":
-        return scaled
+def _unit_rows(rows: _Floats) -> _Floats:
+    largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
+    scaled = np.divide(rows, largest, out=np.zeros_like(rows), where=largest > 0.0)
     lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
-    unit_rows: _Floats = np.divide(scaled, lengths, out=np.zeros_like(scaled), where=lengths > 0.0)
-    return unit_rows
+    units: _Floats = np.divide(scaled, lengths, out=np.zeros_like(scaled), where=lengths > 0.0)
+    return units
 
 
 def _principal_axes(rows: _Floats) -> _Floats:

@@ -57,13 +57,14 @@ public:
 class AxisProjection final : public Projection {
 public:
     /// `axes` holds n_axes rows of n_columns numbers that are orthonormal to about 1e-12; throws
-    /// std::invalid_argument where they are not. Distances are measured from `origin`, which may be
-    /// empty for other scores.
+    /// std::invalid_argument where they are not. Distances are measured from `origin`. Cosines are
+    /// bounded through the distances of unit vectors where there is an origin, which is sharper for
+    /// vectors close to each other; it is empty for products.
     AxisProjection(ScoreKind kind, const double* axes, std::size_t n_axes, std::size_t n_columns,
                    std::vector<double> origin, Isa isa);
 
     std::size_t dimension() const noexcept override { return n_axes_; }
-    bool is_distance() const noexcept override { return kind_ == ScoreKind::distance; }
+    bool is_distance() const noexcept override { return !origin_.empty(); }
     std::size_t operations() const noexcept override { return n_axes_ * n_columns_; }
     void project(const Space& objects, std::size_t begin, std::size_t end,
                  Coordinates& out) const override;
@@ -71,6 +72,8 @@ public:
                             double largest) const override;
 
 private:
+    int scale(double* row) const;
+    [[nodiscard]] double length(const double* row) const;
     void measure(double* row, std::size_t i, Coordinates& out) const;
 
     ScoreKind kind_;
