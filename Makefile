@@ -69,7 +69,7 @@ bench-paper: $(VENV)/.built-bench
 	cd $(ROOT) && $(BIN)/python -m benchmarks.paper.grid $(if $(DATA),--data $(DATA))
 
 bench-objects: $(VENV)/.built-bench
-	cd $(ROOT) && for family in proteins alignments series graphs fingerprints own; do \
+	cd $(ROOT) && for family in proteins alignments series graphs fingerprints own pivots; do \
 	  $(BIN)/python -m benchmarks.objects.$$family $(if $(DATA),--data $(DATA)) || exit 1; done
 
 wheel: $(VENV)/.ready

@@ -24,6 +24,7 @@ void register_sets(nanobind::module_& m);
 void register_own(nanobind::module_& m);
 void register_scan(nanobind::module_& m);
 void register_sketch(nanobind::module_& m);
+void register_pivots(nanobind::module_& m);
 void register_tree(nanobind::module_& m);
 
 }  // namespace fastmks::bindings
