@@ -198,6 +198,53 @@ def test_budgets_need_a_tree():
             pivots.top_k(search, 1)
 
 
+# --- as users ask for it -------------------------------------------------------------------------
+
+
+def test_a_filter_of_strings_evaluates_few_and_changes_nothing():
+    rng = np.random.default_rng(1)
+    words = ["".join(rng.choice(list("abc"), size=30)) for _ in range(600)]
+    index = Index(words, K.Spectrum(1), threads=1)
+    wanted = index.search(words[:20], k=3)
+    assert wanted.stats.algorithm == "scan"
+    found = index.search(words[:20], k=3, algorithm="filter")
+    assert_same_hits(found, wanted)
+    assert found.stats.kernel_evaluations < wanted.stats.kernel_evaluations / 2
+    assert found.stats.bounds == 20 * 600
+    assert found.stats.bound_operations > found.stats.bounds
+    assert index.search(words[:20], k=3).stats.algorithm == "scan"
+
+
+def test_pivots_follow_the_order_of_a_tree():
+    rng = np.random.default_rng(2)
+    words = ["".join(rng.choice(list("ab"), size=size)) for size in rng.integers(1, 20, size=150)]
+    index = Index(words, K.Spectrum(2), ids=[f"word {i}" for i in range(150)])
+    wanted = index.search(words[:9], k=5, algorithm="scan")
+    own = index.search_self(4, algorithm="scan")
+    assert index.tree.space.order is not None
+    only = [f"word {i}" for i in range(0, 150, 2)]
+    some = index.search(words[:9], k=5, only=only, algorithm="scan")
+    assert_same_hits(index.search(words[:9], k=5, algorithm="filter"), wanted)
+    assert_same_hits(index.search(words[:9], k=5, only=only, algorithm="filter"), some)
+    assert_same_hits(index.search_self(4, algorithm="filter"), own)
+
+
+def test_contradictions_are_named_by_id_whatever_the_order():
+    gram = np.full((4, 4), -0.4) + 1.4 * np.eye(4)
+    ids = ["north", "south", "east", "west"]
+    index = Index(gram, K.Precomputed(), ids=ids)
+    for _ in range(2):
+        with pytest.raises(NotMercerError) as error:
+            index.search([[0.1, 0.2, 0.3, 0.4, 1.0]], algorithm="filter")
+        assert all(name in str(error.value) for name in ids)
+        assert len(index.tree) == 4  # whose order errors follow from now on
+
+
+def assert_same_hits(found, wanted):
+    np.testing.assert_array_equal(found.ids, wanted.ids)
+    np.testing.assert_array_equal(found.values.view(np.int64), wanted.values.view(np.int64))
+
+
 # --- promises, exactly ---------------------------------------------------------------------------
 
 
