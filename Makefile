@@ -74,7 +74,7 @@ bench-paper: $(VENV)/.built-bench
 	cd $(ROOT) && $(BIN)/python -m benchmarks.paper.grid $(if $(DATA),--data $(DATA))
 
 bench-objects: $(VENV)/.built-bench
-	cd $(ROOT) && for family in proteins alignments series graphs fingerprints own; do \
+	cd $(ROOT) && for family in proteins alignments series graphs fingerprints own pivots; do \
 	  $(BIN)/python -m benchmarks.objects.$$family $(if $(DATA),--data $(DATA)) || exit 1; done
 
 # Finished cells are kept: run it again after a stop. OPTIONS="--minutes 9", say.

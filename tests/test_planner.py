@@ -122,6 +122,8 @@ def test_planning_never_calls_a_function_in_python():
     assert not calls
     hits = index.search(words[:3], k=2)
     assert len(calls) == hits.stats.kernel_evaluations
+    index.search(words[:3], k=2, algorithm="filter")  # pivots are for those who ask
+    assert index.search(words[:3], k=2).stats.algorithm == "scan"
     bounded = Index(words, K.Similarity(overlap, upper_bound=lambda x, y: float(len(x))))
     calls.clear()
     assert bounded.explain(words[:100], k=2).algorithm == "filter"

@@ -176,10 +176,12 @@ def test_vectors_too_long_for_bounds_are_an_error():
     )
 
 
-def test_bandwidths_beyond_all_scale_have_no_filter():
+def test_bandwidths_beyond_all_scale_have_no_scores():
     index = Index([[1.0], [2.0]], K.Gaussian(1e100))
-    with pytest.raises(InvalidArgument, match="needs upper bounds"):
-        index.search([1.0], algorithm="filter")
+    assert not index._engines.has_offer
+    assert_identical(  # through pivots
+        index.search([1.0], k=2, algorithm="filter"), index.search([1.0], k=2, algorithm="scan")
+    )
 
 
 @pytest.mark.parametrize("kernel", [K.Linear(), K.Polynomial(2, offset=0.1), K.Laplacian(1.0)])

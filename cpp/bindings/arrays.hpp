@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -31,6 +32,14 @@ Result<T> to_array(std::unique_ptr<T[]> values, std::initializer_list<std::size_
     T* data = values.release();
     nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
     return Result<T>(data, shape, owner);
+}
+
+/// A copy of some numbers for Python.
+template <class T>
+Result<T> copied(const std::vector<T>& numbers, std::initializer_list<std::size_t> shape) {
+    auto copy = std::make_unique<T[]>(numbers.size());
+    std::copy(numbers.begin(), numbers.end(), copy.get());
+    return to_array(std::move(copy), shape);
 }
 
 /// The positions in `among`, checked, or all objects.

@@ -25,6 +25,7 @@ void register_own(nanobind::module_& m);
 void register_scan(nanobind::module_& m);
 void register_sketch(nanobind::module_& m);
 void register_postings(nanobind::module_& m);
+void register_pivots(nanobind::module_& m);
 void register_tree(nanobind::module_& m);
 
 }  // namespace fastmks::bindings

@@ -20,5 +20,6 @@ NB_MODULE(_core, m) {
     fastmks::bindings::register_scan(m);
     fastmks::bindings::register_sketch(m);
     fastmks::bindings::register_postings(m);
+    fastmks::bindings::register_pivots(m);
     fastmks::bindings::register_tree(m);
 }

@@ -13,6 +13,7 @@
 #include "bindings.hpp"
 #include "fastmks/algebra.hpp"
 #include "fastmks/geometry.hpp"
+#include "fastmks/pivot_projection.hpp"
 #include "fastmks/vector_space.hpp"
 #include "gil.hpp"
 
@@ -80,6 +81,7 @@ struct FaultTypes {
     nb::handle not_mercer_fault;
     nb::handle triangle_fault;
     nb::handle bound_fault;
+    nb::handle pivot_fault;
 };
 
 void translate_fault(const std::exception_ptr& thrown, void* payload) {
@@ -102,6 +104,11 @@ void translate_fault(const std::exception_ptr& thrown, void* payload) {
     } catch (const BoundFault& fault) {
         PyErr_SetObject(types.bound_fault.ptr(),
                         nb::make_tuple(fault.query, fault.object, fault.value, fault.bound).ptr());
+    } catch (const PivotFault& fault) {
+        PyErr_SetObject(
+            types.pivot_fault.ptr(),
+            nb::make_tuple(fault.query, fault.object, fault.value, fault.limit, fault.pivots)
+                .ptr());
     }
 }
 
@@ -124,9 +131,9 @@ nb::handle new_fault(nb::module_& m, const char* name) {
 
 void register_spaces(nb::module_& m) {
     static FaultTypes types;
-    types = {new_fault(m, "ValueFault"), new_fault(m, "SelfValueFault"),
+    types = {new_fault(m, "ValueFault"),     new_fault(m, "SelfValueFault"),
              new_fault(m, "NotMercerFault"), new_fault(m, "TriangleFault"),
-             new_fault(m, "BoundFault")};
+             new_fault(m, "BoundFault"),     new_fault(m, "PivotFault")};
     nb::register_exception_translator(&translate_fault, &types);
 
     nb::class_<Space>(m, "Space", "Objects under one kernel.")

@@ -68,6 +68,9 @@ class TriangleFault(ArithmeticError):
 class BoundFault(ArithmeticError):
     pass
 
+class PivotFault(ArithmeticError):
+    pass
+
 class Space:
     """Objects under one kernel."""
 
@@ -226,6 +229,38 @@ def postings(objects: Space, progress: object | None) -> Postings: ...
 def postings_top_k(objects: Space, queries: Space, postings: Postings, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, skip_self: bool, k: int, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64], tuple[int, int, int]]: ...
 
 def postings_above(objects: Space, queries: Space, postings: Postings, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, progress: object | None) -> tuple[tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64]], tuple[int, int, int]]: ...
+
+class PivotProjection(Projection):
+    """Objects on the span of a few."""
+
+    @property
+    def n_pivots(self) -> int: ...
+
+    def pivots(self) -> NDArray[numpy.int64]: ...
+
+    def project(self, objects: Space) -> dict[str, object]: ...
+
+    @property
+    def error_share(self) -> float: ...
+
+    @property
+    def build_evaluations(self) -> int: ...
+
+class PivotTable:
+    """All objects on the span of pivots."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def n_bytes(self) -> int: ...
+
+def pivot_projection(objects: Space, pivots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> PivotProjection: ...
+
+def pivot_table(projection: PivotProjection, threads: int, progress: object | None) -> PivotTable: ...
+
+def pivot_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, table: PivotTable, skip_self: bool, k: int, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64], tuple[int, int, int, int]]: ...
+
+def pivot_above(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, table: PivotTable, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, progress: object | None) -> tuple[tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64]], tuple[int, int, int, int]]: ...
 
 class Traversal:
     """How a tree search goes about it."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from fastmks.engine import Engine
 from fastmks.errors import InvalidArgument
-from fastmks.filter import FilterOffer, build_filter, has_filter
+from fastmks.filter import FilterOffer, build_filter, has_filter, has_offer
 from fastmks.progress import Progress
 from fastmks.scan import Scan
 from fastmks.spaces import Namer, Space
@@ -50,6 +50,11 @@ class Engines:
         return has_filter(self.space)
 
     @property
+    def has_offer(self) -> bool:
+        """Whether a filter can be offered, before it is built, for what it costs."""
+        return has_offer(self.space)
+
+    @property
     def has_built_filter(self) -> bool:
         """Whether there is one."""
         return self._built.filter is not None
@@ -70,7 +75,12 @@ class Engines:
                 if offer is not None and offer.space is built.space:
                     made = offer.build(threads, progress)
                 else:
-                    made = build_filter(built.space, threads=threads, progress=progress)
+                    made = build_filter(
+                        built.space,
+                        threads=threads,
+                        progress=progress,
+                        name=lambda place: self._name(built.space.position(place)),
+                    )
             finally:
                 self._builder = None
             self._built = replace(built, filter=made)

@@ -7,12 +7,20 @@ from fastmks.axes import choose_axes
 from fastmks.engine import Engine
 from fastmks.errors import InvalidArgument
 from fastmks.own_bounds import OwnBounds
+from fastmks.pivots import build_pivots, can_have_pivots
 from fastmks.postings import build_postings, fits_postings
 from fastmks.progress import Progress
 from fastmks.sketch import build_sketch, guess_build_seconds
-from fastmks.spaces import Space
+from fastmks.spaces import Namer, Space
 
-__all__ = ["FilterOffer", "build_filter", "guess_filter_seconds", "has_filter", "offer_filter"]
+__all__ = [
+    "FilterOffer",
+    "build_filter",
+    "guess_filter_seconds",
+    "has_filter",
+    "has_offer",
+    "offer_filter",
+]
 
 _QUERY_SECONDS = 5e-6  # of a query, whatever the objects
 # Of an object of some hundred entries, to be put into inverted lists, and to be looked at there.
@@ -33,6 +41,14 @@ class FilterOffer:
 
 def has_filter(space: Space) -> bool:
     """Whether some filter serves the space."""
+    return has_offer(space) or can_have_pivots(space)
+
+
+def has_offer(space: Space) -> bool:
+    """Whether a filter serves it whose cost is known without building it, evaluating nothing.
+
+    Pivots cost evaluations before anything is known of them, so they are for those who ask.
+    """
     return space.has_bounds or space.has_dense_scores or fits_postings(space)
 
 
@@ -67,14 +83,19 @@ def offer_filter(space: Space, queries: Space, k: int) -> FilterOffer:
     )
 
 
-def build_filter(space: Space, *, threads: int, progress: Progress) -> Engine:
-    """Return the engine that bounds every value of a space and evaluates what is left."""
+def build_filter(space: Space, *, threads: int, progress: Progress, name: Namer) -> Engine:
+    """Return the engine that bounds every value of a space and evaluates what is left.
+
+    `name` is what errors call the object at a place of the space.
+    """
     if space.has_bounds:
         return OwnBounds(space)
     if space.has_dense_scores:
         return build_sketch(space, threads=threads, progress=progress)
     if fits_postings(space):
         return build_postings(space, progress=progress)
+    if can_have_pivots(space):
+        return build_pivots(space, threads=threads, progress=progress, name=name)
     raise InvalidArgument(
         f"algorithm='filter' needs upper bounds; {space.kernel!r} on {space.objects.kind} has "
         "none. Pass algorithm='tree' for a Mercer kernel, or 'scan'."

@@ -24,7 +24,8 @@ class Stats:
     kernel_evaluations : int
         Evaluations of K(query, object); a linear scan needs ``n_queries * n_objects``.
     self_evaluations : int
-        Evaluations of K(query, query), which trees and kernels with Normalized in them need.
+        Evaluations of K(query, query), which trees, pivots and kernels with Normalized in them
+        need.
     query_evaluations : int
         Evaluations of K(query, other query), which build the query tree of a dual-tree search.
     bounds : int

@@ -157,8 +157,8 @@ class Planner:
             return Plan(algorithm, reason, forecasts, n_queries, n_objects, k)
 
         # What needs no measuring is not measured: an evaluation may be dear.
-        if not self.engines.has_filter:
-            return plan("scan", "nothing bounds the values of this kernel")
+        if not self.engines.has_offer:
+            return plan("scan", "nothing cheap bounds the values of this kernel")
         if space.has_bounds and not space.core.is_parallel:
             return plan("filter", "bounds spare calls of a Python function")
         scan = self._scan_forecast(search, k, n_objects)

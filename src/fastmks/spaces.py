@@ -31,7 +31,10 @@ Namer = Callable[[int], str]
 _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 
-_SCAN_INSTEAD = "Trees need a Mercer kernel: pass algorithm='scan' to search without one."
+_MOST_PIVOTS_NAMED = 8
+_SCAN_INSTEAD = (
+    "Trees and pivots need a Mercer kernel: pass algorithm='scan' to search without one."
+)
 
 
 class Rounding(NamedTuple):
@@ -257,6 +260,20 @@ def faults_named(kernel: Kernel, name_query: Namer, name_object: Namer) -> Itera
             f"each other, which no Mercer kernel does: one exceeds the sum of the others. "
             f"{_SCAN_INSTEAD}"
         ) from None
+    except _core.PivotFault as fault:
+        query, position, value, limit, pivots = fault.args
+        shown = ", ".join(map(name_object, pivots[:_MOST_PIVOTS_NAMED]))
+        if len(pivots) > _MOST_PIVOTS_NAMED:
+            shown += f" and {len(pivots) - _MOST_PIVOTS_NAMED} more"
+        if position == _core.itself:
+            raise NotMercerError(
+                f"{kernel!r} gives {name_query(query)} values with {shown} that take "
+                f"K(x, x) >= {value:.6g} of a Mercer kernel; it is {limit:.6g}. {_SCAN_INSTEAD}"
+            ) from None
+        raise NotMercerError(
+            f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}; "
+            f"their values with {shown} allow a Mercer kernel at most {limit:.6g}. {_SCAN_INSTEAD}"
+        ) from None
     except _core.BoundFault as fault:
         query, position, value, bound = fault.args
         raise KernelValueError(
@@ -273,8 +290,8 @@ def faults_named(kernel: Kernel, name_query: Namer, name_object: Namer) -> Itera
     except _core.MissingSelfValue as fault:
         (query,) = fault.args
         raise InvalidArgument(
-            f"{name_query(query)} comes without K(query, query), which trees and Normalized need "
-            "beside the values with the objects. Add it as a last column, or pass "
+            f"{name_query(query)} comes without K(query, query), which trees, pivots and "
+            "Normalized need beside the values with the objects. Add it as a last column, or pass "
             "algorithm='scan'."
         ) from None
     except _core.SelfValueFault as fault:

@@ -23,6 +23,8 @@ struct Coordinates {
     std::vector<double> least_tails;
     std::vector<double> norms;
     std::vector<int> exponents;
+    /// Kernel values that the coordinates came from, a row for each object; most come from none.
+    std::vector<double> known;
 
     [[nodiscard]] std::size_t size() const noexcept { return norms.size(); }
     void resize(std::size_t n, std::size_t n_dimensions);

@@ -1,0 +1,204 @@
+"""Bounds from pivots where objects have no coordinates: `python -m benchmarks.objects.pivots`.
+
+Kernel evaluations of a query and its time, in one thread, against the scan's and the tree's: on
+the paper's digits (whose kernels are treated as if vectors had no coordinates), and with --data on
+proteins, time series and graphs. Evaluations of pivots and tree include those with the pivots and
+with nodes; building is counted apart.
+"""
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import fastmks
+from benchmarks.command import Collector, read_options
+from benchmarks.datasets import digits
+from benchmarks.objects.graphs import read_graph_set
+from benchmarks.report import commit, keep_ledger, markdown, write_ledger
+from fastmks import kernels
+from fastmks.engine import Engine, Search
+from fastmks.pivots import build_pivots
+from fastmks.progress import Progress
+from fastmks.scan import Scan
+from fastmks.traversal import Traversal
+from fastmks.tree import build_tree
+from fastmks.walked_tree import WalkedTree
+
+__all__ = ["Case", "Row", "main", "measure"]
+
+_KS = (1, 10)
+_QUIET = Progress(False)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Case:
+    """Some objects, queries and a kernel."""
+
+    name: str
+    kernel: kernels.Kernel
+    objects: Any
+    queries: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One case and k. Evaluations are those of a query on average, seconds of all of them."""
+
+    problem: str
+    kernel: str
+    n_objects: int
+    n_queries: int
+    k: int
+    n_pivots: int
+    forecast: float  # evaluations of a query, on average over k = 1 and 10
+    evaluations: float
+    tree_evaluations: float  # with blocks of one object
+    build_evaluations: int
+    tree_build_evaluations: int
+    seconds: float
+    tree_seconds: float  # with blocks as planned
+    scan_seconds: float
+    build_seconds: float
+    differs_from_scan: bool
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run, print, write; 1 where an answer is not the scan's."""
+    options = read_options("objects.pivots", __doc__, arguments)
+    collector, started_at = Collector(options), commit()
+    n_objects, n_queries = collector.limits(*((300, 10) if options.quick else (4000, 100)))
+    rows: list[Row] = []
+    for case in _cases(options.data, n_objects, n_queries):
+        if collector.wants(case.name):
+            found = list(measure(case))
+            print("\n".join("  ".join(_cells(row)) for row in found), flush=True)
+            rows += found
+    print("", _table(rows), sep="\n")
+    if options.out is not None:
+        ledger = keep_ledger("objects_pivots", started_at, notes=collector.notes, rows=rows)
+        write_ledger(ledger, options.out)
+    return int(any(row.differs_from_scan for row in rows))
+
+
+def measure(case: Case) -> Iterator[Row]:
+    """Search one case with all engines."""
+    space = fastmks.Index(case.objects, case.kernel, algorithm="scan")._space
+    queries = space.queries(case.queries)
+    pivots = build_pivots(space, threads=1, progress=_QUIET)
+    tree = build_tree(space, base=1.3, threads=1, progress=_QUIET, name=str)
+    n_pivots = pivots.projection.n_pivots
+    forecasts = [one.evaluations for one in pivots.forecasts if one.n_pivots == n_pivots]
+    for k in _KS:
+        truth, scan_seconds = _timed(Scan(space), queries, k)
+        found, seconds = _timed(pivots, queries, k)
+        walked, tree_seconds = _timed(WalkedTree(tree, Traversal()), queries, k)
+        counted, _ = _timed(WalkedTree(tree, Traversal(block=1)), queries, k)
+        yield Row(
+            problem=case.name,
+            kernel=repr(case.kernel),
+            n_objects=len(space),
+            n_queries=len(queries),
+            k=k,
+            n_pivots=n_pivots,
+            forecast=forecasts[0] if forecasts else float(len(space)),
+            evaluations=found.cost.evaluations / len(queries),
+            tree_evaluations=counted.cost.evaluations / len(queries),
+            build_evaluations=pivots.build_evaluations,
+            tree_build_evaluations=tree.build_evaluations,
+            seconds=seconds,
+            tree_seconds=tree_seconds,
+            scan_seconds=scan_seconds,
+            build_seconds=pivots.build_seconds,
+            differs_from_scan=not (_is_same(found, truth) and _is_same(walked, truth)),
+        )
+
+
+def _timed(engine: Engine, queries: Any, k: int) -> tuple[Any, float]:
+    search = Search(queries=queries, among=None, skip_self=False, threads=1, progress=_QUIET)
+    least, found = float("inf"), None
+    for _ in range(3):
+        started = time.perf_counter()
+        found = engine.top_k(search, k)
+        least = min(least, time.perf_counter() - started)
+    return found, least
+
+
+def _is_same(found: Any, truth: Any) -> bool:
+    return np.array_equal(found.positions, truth.positions) and np.array_equal(
+        found.values, truth.values
+    )
+
+
+def _cases(folder: Path | None, n_objects: int, n_queries: int) -> Iterator[Case]:
+    images = digits()
+    plain: tuple[kernels.Kernel, ...] = (kernels.Linear(), kernels.Cosine())
+    for kernel in (*plain, kernels.Polynomial(degree=10)):
+        yield Case(
+            name="digits",
+            kernel=kernel,
+            objects=images.objects[:n_objects],
+            queries=images.queries[: 4 * n_queries],
+        )
+    if folder is None:
+        return
+    rng = np.random.default_rng(0)
+    for name, kernel, objects in _real(folder):
+        drawn = rng.permutation(len(objects))[: n_objects + n_queries]
+        chosen = [objects[i] for i in drawn]
+        yield Case(
+            name=name, kernel=kernel, objects=chosen[:-n_queries], queries=chosen[-n_queries:]
+        )
+
+
+def _real(folder: Path) -> Iterator[tuple[str, kernels.Kernel, Any]]:
+    """Yield what the folder has."""
+    if (file := folder / "swissprot_100k.fasta.gz").exists():
+        proteins = fastmks.read_fasta(file).sequences
+        for spectrum in (kernels.Spectrum(1), kernels.Spectrum(2), kernels.Spectrum(3)):
+            yield "proteins", spectrum, proteins
+            yield "proteins", kernels.Normalized(spectrum), proteins
+    if (file := folder / "ucr_electricdevices.npz").exists():
+        with np.load(file) as arrays:
+            series = arrays["train"]
+        yield "series", kernels.Normalized(kernels.GlobalAlignment(bandwidth=3.0)), series[:1500]
+    if (file := folder / "graphs_nci1.npz").exists():
+        graphs = read_graph_set(file, "nci1").graphs
+        for kernel in (kernels.WeisfeilerLehman(iterations=2), kernels.ShortestPath()):
+            yield "graphs", kernel, graphs
+            yield "graphs", kernels.Normalized(kernel), graphs
+
+
+def _table(rows: Sequence[Row]) -> str:
+    names = "set|kernel|objects|k|pivots|evaluations|fewer|tree|forecast"
+    names += "|ms a query|tree|scan|built with|exact"
+    return markdown(names.split("|"), [_cells(row) for row in rows])
+
+
+def _cells(row: Row) -> list[str]:
+    milliseconds = [
+        f"{1e3 * seconds / row.n_queries:.3g}"
+        for seconds in (row.seconds, row.tree_seconds, row.scan_seconds)
+    ]
+    return [
+        row.problem,
+        row.kernel,
+        str(row.n_objects),
+        str(row.k),
+        str(row.n_pivots),
+        f"{row.evaluations:.0f}",
+        f"{row.n_objects / row.evaluations:.1f}x",
+        f"{row.n_objects / row.tree_evaluations:.1f}x",
+        f"{row.forecast:.0f}",
+        *milliseconds,
+        str(row.build_evaluations),
+        "no" if row.differs_from_scan else "yes",
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
