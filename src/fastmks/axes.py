@@ -20,8 +20,8 @@ _N_NEIGHBOURS = 1024  # objects among which a judge looks for close ones
 _CLOSE = 0.8  # cosine of vectors that are
 # Seconds of the code of one coordinate of one object, and of one evaluation beside its own time,
 # which is spent waiting for memory.
-_CODE_SECONDS = 1.5e-11
-_WAITING_SECONDS = 4e-8
+_CODE_SECONDS = 6e-12
+_WAITING_SECONDS = 1e-7
 
 
 @dataclass(frozen=True)
