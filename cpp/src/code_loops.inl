@@ -13,55 +13,218 @@ namespace {
 
 constexpr float minus_infinity = -__builtin_inff();
 
-// The sums of products of some groups with each query, as whole numbers, less the query's bias.
-#if defined(FASTMKS_VNNI)
+template <std::size_t N>
+struct Count {
+    static constexpr std::size_t value = N;
+};
 
-template <std::size_t Queries, std::size_t Groups>
-[[gnu::always_inline]] inline void add_up(const CodeBlock& block, std::size_t first_group,
-                                          const CodeQuery* queries,
-                                          std::int32_t (*sums)[Groups * group_size]) {
-    const std::size_t group_bytes = block.n_words * group_size * bytes_per_word;
-    const std::uint8_t* codes = block.codes + first_group * group_bytes;
-    __m512i total[Queries][Groups];
-    for (std::size_t i = 0; i < Queries; ++i) {
-        for (std::size_t g = 0; g < Groups; ++g) total[i][g] = _mm512_set1_epi32(-queries[i].bias);
-    }
-    for (std::size_t w = 0; w < block.n_words; ++w) {
-        __m512i objects[Groups];
-        for (std::size_t g = 0; g < Groups; ++g) {
-            objects[g] = _mm512_loadu_si512(codes + g * group_bytes + w * 64);
-        }
-        for (std::size_t i = 0; i < Queries; ++i) {
-            const __m512i query = _mm512_set1_epi32(queries[i].words[w]);
-            for (std::size_t g = 0; g < Groups; ++g) {
-                total[i][g] = _mm512_dpbusd_epi32(total[i][g], objects[g], query);
-            }
-        }
-    }
-    for (std::size_t i = 0; i < Queries; ++i) {
-        for (std::size_t g = 0; g < Groups; ++g) {
-            _mm512_storeu_si512(sums[i] + g * group_size, total[i][g]);
-        }
+// Calls run for all queries, up to four at a time.
+template <class Run>
+[[gnu::always_inline]] inline void in_fours(std::size_t n_queries, Run run) {
+    std::size_t i = 0;
+    for (; i + 4 <= n_queries; i += 4) run(Count<4>{}, i);
+    switch (n_queries - i) {
+        case 3:
+            return run(Count<3>{}, i);
+        case 2:
+            return run(Count<2>{}, i);
+        case 1:
+            return run(Count<1>{}, i);
     }
 }
 
+constexpr std::size_t tile_groups = tile_size / group_size;
+
+// The bounds of the objects of a tile, and a bit for each that is kept. A bound that is not a
+// number keeps.
+[[gnu::noinline]] std::uint64_t keep(const CodeBlock& block, const CodeQuery& query,
+                                     std::size_t first, const std::int32_t* sums, CodeBounds& out) {
+    float* upper = out.upper + first;
+    const float* tails = block.tails + first;
+    if (block.extras) {
+        const float* extras = block.extras + first;
+        for (std::size_t j = 0; j < tile_size; ++j) {
+            const float score = query.scale * static_cast<float>(sums[j]) + extras[j];
+            upper[j] = score + query.tail * tails[j];
+        }
+    } else {
+        for (std::size_t j = 0; j < tile_size; ++j) {
+            const float score = query.scale * static_cast<float>(sums[j]);
+            upper[j] = score + query.tail * tails[j];
+        }
+    }
+    std::uint64_t kept = 0;
+    if (query.low > minus_infinity) {
+        float* lower = out.lower + first;
+        for (std::size_t j = 0; j < tile_size; ++j) {
+            const float score = query.scale * static_cast<float>(sums[j]);
+            lower[j] = score - query.tail * tails[j];
+        }
+        for (std::size_t j = 0; j < tile_size; ++j) {
+            const bool is_out = (upper[j] < query.high) & (lower[j] > query.low);
+            kept |= static_cast<std::uint64_t>(!is_out) << j;
+        }
+        return kept;
+    }
+#if defined(FASTMKS_VNNI)
+    const __m512 high = _mm512_set1_ps(query.high);
+    for (std::size_t j = 0; j < tile_size; j += 16) {
+        const __mmask16 is_kept = _mm512_cmp_ps_mask(_mm512_loadu_ps(upper + j), high, _CMP_NLT_UQ);
+        kept |= static_cast<std::uint64_t>(is_kept) << j;
+    }
 #elif defined(FASTMKS_AVX2)
+    const __m256 high = _mm256_set1_ps(query.high);
+    for (std::size_t j = 0; j < tile_size; j += 8) {
+        const int is_kept =
+            _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(upper + j), high, _CMP_NLT_UQ));
+        kept |= static_cast<std::uint64_t>(static_cast<unsigned>(is_kept)) << j;
+    }
+#else
+    for (std::size_t j = 0; j < tile_size; ++j) {
+        kept |= static_cast<std::uint64_t>(!(upper[j] < query.high)) << j;
+    }
+#endif
+    return kept;
+}
+
+// A sum below which no object of a block is kept, however its bound is rounded.
+inline std::int32_t least_sum(const CodeBlock& block, const CodeQuery& query) {
+    constexpr std::int32_t none = -0x7fffffff - 1;
+    if (block.extras || query.low > minus_infinity || !(query.scale > 0.0f)) return none;
+    const double high = query.high;
+    const double tails = static_cast<double>(query.tail) * block.greatest_tail;
+    const double left = high - tails - 0x1p-20 * (__builtin_fabs(high) + tails);
+    const double sum = left / query.scale;
+    if (!(sum > -1e9 && sum < 1e9)) return none;
+    return static_cast<std::int32_t>(sum - 0x1p-20 * __builtin_fabs(sum)) - 2;
+}
+
+#if defined(FASTMKS_VNNI)
+
+// Four registers by name: in an array of arrays the compiler keeps some of them in memory.
+struct Four {
+    __m512i a, b, c, d;
+};
+
+[[gnu::always_inline]] inline __m512i load(const CodeLine& line) {
+    return _mm512_load_si512(line.bytes);
+}
+
+[[gnu::always_inline]] inline Four four_of(std::int32_t number) {
+    const __m512i all = _mm512_set1_epi32(number);
+    return {all, all, all, all};
+}
+
+// _mm512_dpbusd_epi32, which GCC 12 surrounds with copies of registers that take a third of the
+// time.
+[[gnu::always_inline]] inline void add_products(__m512i& total, __m512i objects, __m512i query) {
+    asm("vpdpbusd %2, %1, %0" : "+v"(total) : "v"(objects), "v"(query));
+}
+
+[[gnu::always_inline]] inline void add_word(Four& total, const Four& objects, std::int32_t word) {
+    const __m512i query = _mm512_set1_epi32(word);
+    add_products(total.a, objects.a, query);
+    add_products(total.b, objects.b, query);
+    add_products(total.c, objects.c, query);
+    add_products(total.d, objects.d, query);
+}
+
+// The sums of one query with a group, front to back: codes of one query come from memory, and
+// memory likes that better than four groups side by side.
+[[gnu::always_inline]] inline __m512i add_up_alone(const CodeLine* codes, std::size_t n_words,
+                                                   const CodeQuery& query) {
+    Four sums = four_of(0);
+    std::size_t w = 0;
+    for (; w + 4 <= n_words; w += 4) {
+        add_products(sums.a, load(codes[w]), _mm512_set1_epi32(query.words[w]));
+        add_products(sums.b, load(codes[w + 1]), _mm512_set1_epi32(query.words[w + 1]));
+        add_products(sums.c, load(codes[w + 2]), _mm512_set1_epi32(query.words[w + 2]));
+        add_products(sums.d, load(codes[w + 3]), _mm512_set1_epi32(query.words[w + 3]));
+    }
+    for (; w < n_words; ++w) {
+        add_products(sums.a, load(codes[w]), _mm512_set1_epi32(query.words[w]));
+    }
+    return _mm512_add_epi32(
+        _mm512_add_epi32(_mm512_set1_epi32(-query.bias), _mm512_add_epi32(sums.a, sums.b)),
+        _mm512_add_epi32(sums.c, sums.d));
+}
+
+// The bits of a tile, unless no sum is at least `least`: then none is kept, and no bound written.
+[[gnu::always_inline]] inline std::uint64_t keep_some(const CodeBlock& block,
+                                                      const CodeQuery& query, std::int32_t least,
+                                                      std::size_t first, const Four& total,
+                                                      CodeBounds& out) {
+    const __m512i all = _mm512_set1_epi32(least);
+    if ((_mm512_cmpge_epi32_mask(total.a, all) | _mm512_cmpge_epi32_mask(total.b, all) |
+         _mm512_cmpge_epi32_mask(total.c, all) | _mm512_cmpge_epi32_mask(total.d, all)) == 0) {
+        return 0;
+    }
+    alignas(64) std::int32_t sums[tile_size];
+    _mm512_store_si512(sums, total.a);
+    _mm512_store_si512(sums + 16, total.b);
+    _mm512_store_si512(sums + 32, total.c);
+    _mm512_store_si512(sums + 48, total.d);
+    return keep(block, query, first, sums, out);
+}
+
+// A tile of objects for each query, without leaving the registers where none is kept.
+template <std::size_t Queries>
+void scan_tile(const CodeBlock& block, std::size_t tile, const CodeQuery* queries,
+               const std::int32_t* least, CodeBounds* out) {
+    const std::size_t n_words = block.n_words;
+    const CodeLine* codes = block.codes + tile * tile_groups * n_words;
+    Four total0;
+    [[maybe_unused]] Four total1, total2, total3;
+    if constexpr (Queries == 1) {
+        total0 = {add_up_alone(codes, n_words, queries[0]),
+                  add_up_alone(codes + n_words, n_words, queries[0]),
+                  add_up_alone(codes + 2 * n_words, n_words, queries[0]),
+                  add_up_alone(codes + 3 * n_words, n_words, queries[0])};
+    } else {
+        total0 = four_of(-queries[0].bias);
+        total1 = four_of(-queries[1].bias);
+        if constexpr (Queries > 2) total2 = four_of(-queries[2].bias);
+        if constexpr (Queries > 3) total3 = four_of(-queries[3].bias);
+        for (std::size_t w = 0; w < n_words; ++w, ++codes) {
+            const Four objects{load(codes[0]), load(codes[n_words]), load(codes[2 * n_words]),
+                               load(codes[3 * n_words])};
+            add_word(total0, objects, queries[0].words[w]);
+            add_word(total1, objects, queries[1].words[w]);
+            if constexpr (Queries > 2) add_word(total2, objects, queries[2].words[w]);
+            if constexpr (Queries > 3) add_word(total3, objects, queries[3].words[w]);
+        }
+    }
+    const std::size_t first = tile * tile_size;
+    out[0].kept[tile] = keep_some(block, queries[0], least[0], first, total0, out[0]);
+    if constexpr (Queries > 1) {
+        out[1].kept[tile] = keep_some(block, queries[1], least[1], first, total1, out[1]);
+    }
+    if constexpr (Queries > 2) {
+        out[2].kept[tile] = keep_some(block, queries[2], least[2], first, total2, out[2]);
+    }
+    if constexpr (Queries > 3) {
+        out[3].kept[tile] = keep_some(block, queries[3], least[3], first, total3, out[3]);
+    }
+}
+
+#else
+
+// The sums of products of a tile with each query, as whole numbers, less the query's bias.
+#if defined(FASTMKS_AVX2)
 
 // Bytes become pairs of 16-bit numbers: the even ones and the odd ones of each word.
-template <std::size_t Queries, std::size_t Groups>
+template <std::size_t Queries>
 [[gnu::always_inline]] inline void add_up(const CodeBlock& block, std::size_t first_group,
                                           const CodeQuery* queries,
-                                          std::int32_t (*sums)[Groups * group_size]) {
-    const std::size_t group_bytes = block.n_words * group_size * bytes_per_word;
+                                          std::int32_t (*sums)[tile_size]) {
     const __m256i low_bytes = _mm256_set1_epi16(0xff);
-    for (std::size_t half = 0; half < 2 * Groups; ++half) {
-        const std::uint8_t* codes =
-            block.codes + (first_group + half / 2) * group_bytes + half % 2 * 32;
+    for (std::size_t half = 0; half < 2 * tile_groups; ++half) {
+        const CodeLine* codes = block.codes + (first_group + half / 2) * block.n_words;
         __m256i total[Queries];
         for (std::size_t i = 0; i < Queries; ++i) total[i] = _mm256_set1_epi32(-queries[i].bias);
         for (std::size_t w = 0; w < block.n_words; ++w) {
             const __m256i both =
-                _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + w * 64));
+                _mm256_load_si256(reinterpret_cast<const __m256i*>(codes[w].bytes + half % 2 * 32));
             const __m256i even = _mm256_and_si256(both, low_bytes);
             const __m256i odd = _mm256_srli_epi16(both, 8);
             for (std::size_t i = 0; i < Queries; ++i) {
@@ -81,13 +244,12 @@ template <std::size_t Queries, std::size_t Groups>
 
 #else
 
-template <std::size_t Queries, std::size_t Groups>
+template <std::size_t Queries>
 [[gnu::always_inline]] inline void add_up(const CodeBlock& block, std::size_t first_group,
                                           const CodeQuery* queries,
-                                          std::int32_t (*sums)[Groups * group_size]) {
-    const std::size_t group_bytes = block.n_words * group_size * bytes_per_word;
-    for (std::size_t g = 0; g < Groups; ++g) {
-        const std::uint8_t* codes = block.codes + (first_group + g) * group_bytes;
+                                          std::int32_t (*sums)[tile_size]) {
+    for (std::size_t g = 0; g < tile_groups; ++g) {
+        const CodeLine* codes = block.codes + (first_group + g) * block.n_words;
         for (std::size_t i = 0; i < Queries; ++i) {
             std::int32_t total[group_size];
             for (std::int32_t& sum : total) sum = -queries[i].bias;
@@ -96,7 +258,7 @@ template <std::size_t Queries, std::size_t Groups>
                 const std::int32_t v[bytes_per_word] = {
                     static_cast<std::int8_t>(word), static_cast<std::int8_t>(word >> 8),
                     static_cast<std::int8_t>(word >> 16), static_cast<std::int8_t>(word >> 24)};
-                const std::uint8_t* u = codes + w * group_size * bytes_per_word;
+                const std::uint8_t* u = codes[w].bytes;
                 for (std::size_t l = 0; l < group_size; ++l) {
                     total[l] += u[4 * l] * v[0] + u[4 * l + 1] * v[1] + u[4 * l + 2] * v[2] +
                                 u[4 * l + 3] * v[3];
@@ -109,187 +271,34 @@ template <std::size_t Queries, std::size_t Groups>
 
 #endif
 
-// The bounds of n objects, and a bit for each that is kept. A bound that is not a number keeps.
-[[gnu::always_inline]] inline std::uint64_t keep(const CodeBlock& block, const CodeQuery& query,
-                                                 std::size_t first, std::size_t n,
-                                                 const std::int32_t* sums, CodeBounds& out) {
-    float* upper = out.upper + first;
-    const float* tails = block.tails + first;
-    if (block.extras) {
-        const float* extras = block.extras + first;
-        for (std::size_t j = 0; j < n; ++j) {
-            const float score = query.scale * static_cast<float>(sums[j]) + extras[j];
-            upper[j] = score + query.tail * tails[j];
-        }
-    } else {
-        for (std::size_t j = 0; j < n; ++j) {
-            const float score = query.scale * static_cast<float>(sums[j]);
-            upper[j] = score + query.tail * tails[j];
-        }
-    }
-    std::uint64_t kept = 0;
-    if (query.low > minus_infinity) {
-        float* lower = out.lower + first;
-        for (std::size_t j = 0; j < n; ++j) {
-            const float score = query.scale * static_cast<float>(sums[j]);
-            lower[j] = score - query.tail * tails[j];
-        }
-        for (std::size_t j = 0; j < n; ++j) {
-            const bool is_out = (upper[j] < query.high) & (lower[j] > query.low);
-            kept |= static_cast<std::uint64_t>(!is_out) << j;
-        }
-        return kept;
-    }
-#if defined(FASTMKS_VNNI)
-    const __m512 high = _mm512_set1_ps(query.high);
-    for (std::size_t j = 0; j < n; j += 16) {
-        const __mmask16 is_kept = _mm512_cmp_ps_mask(_mm512_loadu_ps(upper + j), high, _CMP_NLT_UQ);
-        kept |= static_cast<std::uint64_t>(is_kept) << j;
-    }
-#elif defined(FASTMKS_AVX2)
-    const __m256 high = _mm256_set1_ps(query.high);
-    for (std::size_t j = 0; j < n; j += 8) {
-        const int is_kept =
-            _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(upper + j), high, _CMP_NLT_UQ));
-        kept |= static_cast<std::uint64_t>(static_cast<unsigned>(is_kept)) << j;
-    }
-#else
-    for (std::size_t j = 0; j < n; ++j) {
-        kept |= static_cast<std::uint64_t>(!(upper[j] < query.high)) << j;
-    }
-#endif
-    return kept;
-}
-
-#if defined(FASTMKS_VNNI)
-
-// The sums of one query with the four groups of a tile, each group from front to back: codes of one
-// query come from memory, and memory likes that better than four groups side by side.
-[[gnu::always_inline]] inline void add_up_alone(const std::uint8_t* codes, std::size_t n_words,
-                                                const CodeQuery& query, __m512i* totals) {
-    constexpr std::size_t n_sums = 4;
-    for (std::size_t g = 0; g < 4; ++g, codes += n_words * 64) {
-        __m512i sums[n_sums];
-        for (__m512i& sum : sums) sum = _mm512_setzero_si512();
-        std::size_t w = 0;
-        for (; w + n_sums <= n_words; w += n_sums) {
-            for (std::size_t s = 0; s < n_sums; ++s) {
-                sums[s] = _mm512_dpbusd_epi32(sums[s], _mm512_loadu_si512(codes + (w + s) * 64),
-                                              _mm512_set1_epi32(query.words[w + s]));
-            }
-        }
-        for (; w < n_words; ++w) {
-            sums[0] = _mm512_dpbusd_epi32(sums[0], _mm512_loadu_si512(codes + w * 64),
-                                          _mm512_set1_epi32(query.words[w]));
-        }
-        totals[g] = _mm512_add_epi32(
-            _mm512_add_epi32(_mm512_set1_epi32(-query.bias), _mm512_add_epi32(sums[0], sums[1])),
-            _mm512_add_epi32(sums[2], sums[3]));
-    }
-}
-
-// 64 objects for each query, from codes to bits without leaving the registers; bounds are written
-// only where one is kept.
 template <std::size_t Queries>
-[[gnu::always_inline]] inline void scan_tile(const CodeBlock& block, std::size_t first_group,
-                                             const CodeQuery* queries, CodeBounds* out) {
-    constexpr std::size_t n_groups = 4;
-    const std::size_t group_bytes = block.n_words * group_size * bytes_per_word;
-    const std::uint8_t* codes = block.codes + first_group * group_bytes;
-    __m512i total[Queries][n_groups];
-    if constexpr (Queries == 1) {
-        add_up_alone(codes, block.n_words, queries[0], total[0]);
-    } else {
-        for (std::size_t i = 0; i < Queries; ++i) {
-            for (std::size_t g = 0; g < n_groups; ++g) {
-                total[i][g] = _mm512_set1_epi32(-queries[i].bias);
-            }
-        }
-        for (std::size_t w = 0; w < block.n_words; ++w) {
-            __m512i objects[n_groups];
-            for (std::size_t g = 0; g < n_groups; ++g) {
-                objects[g] = _mm512_loadu_si512(codes + g * group_bytes + w * 64);
-            }
-            for (std::size_t i = 0; i < Queries; ++i) {
-                const __m512i query = _mm512_set1_epi32(queries[i].words[w]);
-                for (std::size_t g = 0; g < n_groups; ++g) {
-                    total[i][g] = _mm512_dpbusd_epi32(total[i][g], objects[g], query);
-                }
-            }
-        }
-    }
-    const std::size_t first = first_group * group_size;
+void scan_tile(const CodeBlock& block, std::size_t tile, const CodeQuery* queries,
+               const std::int32_t* least, CodeBounds* out) {
+    std::int32_t sums[Queries][tile_size];
+    add_up<Queries>(block, tile * tile_groups, queries, sums);
     for (std::size_t i = 0; i < Queries; ++i) {
-        const __m512 scale = _mm512_set1_ps(queries[i].scale);
-        const __m512 tail = _mm512_set1_ps(queries[i].tail);
-        const __m512 high = _mm512_set1_ps(queries[i].high);
-        __m512 upper[n_groups];
-        std::uint64_t kept = 0;
-        for (std::size_t g = 0; g < n_groups; ++g) {
-            const std::size_t at = first + g * group_size;
-            __m512 score = _mm512_mul_ps(scale, _mm512_cvtepi32_ps(total[i][g]));
-            if (block.extras) score = _mm512_add_ps(score, _mm512_loadu_ps(block.extras + at));
-            upper[g] = _mm512_add_ps(score, _mm512_mul_ps(tail, _mm512_loadu_ps(block.tails + at)));
-            const __mmask16 is_kept = _mm512_cmp_ps_mask(upper[g], high, _CMP_NLT_UQ);
-            kept |= static_cast<std::uint64_t>(is_kept) << (g * group_size);
-        }
-        out[i].kept[first_group / n_groups] = kept;
-        if (kept == 0) continue;
-        for (std::size_t g = 0; g < n_groups; ++g) {
-            _mm512_storeu_ps(out[i].upper + first + g * group_size, upper[g]);
-        }
+        std::int32_t greatest = sums[i][0];
+        for (const std::int32_t sum : sums[i]) greatest = sum > greatest ? sum : greatest;
+        out[i].kept[tile] =
+            greatest < least[i] ? 0 : keep(block, queries[i], tile * tile_size, sums[i], out[i]);
     }
 }
 
 #endif
-
-template <std::size_t Queries>
-void scan_queries(const CodeBlock& block, const CodeQuery* queries, CodeBounds* out) {
-    constexpr std::size_t groups_at_once = 4;  // 64 objects: the bits of one word
-    for (std::size_t i = 0; i < Queries; ++i) {
-        for (std::uint64_t& word : out[i].kept) word = 0;
-    }
-    std::size_t group = 0;
-#if defined(FASTMKS_VNNI)
-    bool is_one_sided = true;
-    for (std::size_t i = 0; i < Queries; ++i) is_one_sided &= !(queries[i].low > minus_infinity);
-    if (is_one_sided) {
-        for (; group + groups_at_once <= block.n_groups; group += groups_at_once) {
-            scan_tile<Queries>(block, group, queries, out);
-        }
-    }
-#endif
-    for (; group + groups_at_once <= block.n_groups; group += groups_at_once) {
-        std::int32_t sums[Queries][groups_at_once * group_size];
-        add_up<Queries, groups_at_once>(block, group, queries, sums);
-        for (std::size_t i = 0; i < Queries; ++i) {
-            out[i].kept[group / groups_at_once] =
-                keep(block, queries[i], group * group_size, groups_at_once * group_size, sums[i],
-                     out[i]);
-        }
-    }
-    for (; group < block.n_groups; ++group) {
-        std::int32_t sums[Queries][group_size];
-        add_up<Queries, 1>(block, group, queries, sums);
-        for (std::size_t i = 0; i < Queries; ++i) {
-            const std::uint64_t kept =
-                keep(block, queries[i], group * group_size, group_size, sums[i], out[i]);
-            out[i].kept[group / groups_at_once] |= kept << (group % groups_at_once * group_size);
-        }
-    }
-}
 
 void scan(const CodeBlock& block, const CodeQuery* queries, std::size_t n_queries,
           CodeBounds* out) {
-    switch (n_queries) {
-        case 1:
-            return scan_queries<1>(block, queries, out);
-        case 2:
-            return scan_queries<2>(block, queries, out);
-        case 3:
-            return scan_queries<3>(block, queries, out);
-        case 4:
-            return scan_queries<4>(block, queries, out);
+    std::int32_t least[most_queries];
+    for (std::size_t i = 0; i < n_queries; ++i) least[i] = least_sum(block, queries[i]);
+    // Each call asks for its share of the next tile, whose codes come from afar the first time.
+    const std::size_t n_lines = block.n_words * tile_groups;
+    const std::size_t share = n_queries > 4 ? 4 * n_lines / n_queries + 1 : 0;
+    for (std::size_t tile = 0; tile < block.n_tiles; ++tile) {
+        const CodeLine* next = block.codes + (tile + 1) * n_lines;
+        in_fours(n_queries, [&](auto count, std::size_t i) {
+            for (std::size_t line = 0; line < share; ++line) __builtin_prefetch(next++);
+            scan_tile<count.value>(block, tile, queries + i, least + i, out + i);
+        });
     }
 }
 
@@ -371,30 +380,18 @@ void bound_distances_of(const LeafGroup& group, const LeafQuery* queries, float*
 
 void bound_products(const LeafGroup& group, const LeafQuery* queries, std::size_t n_queries,
                     float* scores, float* promises, std::size_t stride) {
-    switch (n_queries) {
-        case 1:
-            return bound_products_of<1>(group, queries, scores, promises, stride);
-        case 2:
-            return bound_products_of<2>(group, queries, scores, promises, stride);
-        case 3:
-            return bound_products_of<3>(group, queries, scores, promises, stride);
-        case 4:
-            return bound_products_of<4>(group, queries, scores, promises, stride);
-    }
+    in_fours(n_queries, [=](auto count, std::size_t i) {
+        bound_products_of<count.value>(group, queries + i, scores + i * stride,
+                                       promises + i * stride, stride);
+    });
 }
 
 void bound_distances(const LeafGroup& group, const LeafQuery* queries, std::size_t n_queries,
                      float* scores, float* promises, std::size_t stride) {
-    switch (n_queries) {
-        case 1:
-            return bound_distances_of<1>(group, queries, scores, promises, stride);
-        case 2:
-            return bound_distances_of<2>(group, queries, scores, promises, stride);
-        case 3:
-            return bound_distances_of<3>(group, queries, scores, promises, stride);
-        case 4:
-            return bound_distances_of<4>(group, queries, scores, promises, stride);
-    }
+    in_fours(n_queries, [=](auto count, std::size_t i) {
+        bound_distances_of<count.value>(group, queries + i, scores + i * stride,
+                                        promises + i * stride, stride);
+    });
 }
 
 std::size_t choose(const float* promises, std::size_t n, float least, std::uint32_t* out) {

@@ -23,12 +23,12 @@ private:
     std::vector<double> rows_;  // zeros behind each row's last column
 };
 
-// Asks for the beginning of a row that may be far from the last one: a list of positions is met in
-// trees, whose nodes lie anywhere.
-template <class T>
-void prefetch(const T* row) {
-    __builtin_prefetch(row);
-    __builtin_prefetch(reinterpret_cast<const char*>(row) + 64);
+// Asks for the beginning of a row that may be far from the last one, as much of it as the CPU does
+// not ask for by itself.
+void prefetch(const void* row, std::size_t n_bytes) {
+    constexpr std::size_t most = 512, line = 64;
+    const char* const bytes = static_cast<const char*>(row);
+    for (std::size_t at = 0; at < n_bytes && at < most; at += line) __builtin_prefetch(bytes + at);
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ void DenseStore<T>::for_each_block(Selection objects, Run run) const {
         const std::size_t n = std::min(largest_block, objects.size - first);
         for (std::size_t j = 0; j < n; ++j) {
             rows[j] = row(objects[first + j]);
-            if (objects.positions) prefetch(rows[j]);
+            if (objects.positions) prefetch(rows[j], n_columns_ * sizeof(T));
         }
         run(DenseBlock<T>{rows, n, n_columns_, end}, first);
     }

@@ -151,7 +151,9 @@ Sketch::Sketch(const Space& objects, std::shared_ptr<const Projection> projectio
     order(rows, threads, watch);
 
     const std::size_t n_places = leaves_.size() * leaf_size;
-    codes_.assign(n_places * n_words_ * bytes_per_word, code_bias);
+    codes_.resize(first_line(leaves_.size()));
+    for (CodeLine& line : codes_)
+        std::fill(std::begin(line.bytes), std::end(line.bytes), code_bias);
     tails_.assign(n_places, 0.0f);
     if (projection_->is_distance()) {
         extras_.assign(n_places, 0.0f);
@@ -253,12 +255,11 @@ void Sketch::code_leaf(std::size_t index, const Rows& rows) {
 
 void Sketch::write_codes(std::size_t index, const std::vector<double>& differences) {
     const std::size_t n = leaf_objects(index);
-    const std::size_t n_coordinates = n_words_ * bytes_per_word;
     double largest = 0.0;
     for (const double x : differences) largest = std::max(largest, std::abs(x));
     Leaf& leaf = leaves_[index];
     if (largest > 1e-30) leaf.scale = static_cast<float>(largest / largest_code);
-    std::uint8_t* codes = codes_.data() + index * leaf_size * n_coordinates;
+    CodeLine* codes = codes_.data() + first_line(index);
     double greatest_left = 0.0, greatest_length = 0.0;
     for (std::size_t j = 0; j < n; ++j) {
         double left = 0.0, length = 0.0;
@@ -269,23 +270,23 @@ void Sketch::write_codes(std::size_t index, const std::vector<double>& differenc
             left += rest * rest;
             length += u * u;
             const std::size_t word = c / bytes_per_word, byte = c % bytes_per_word;
-            codes[(j / group_size * n_words_ + word) * group_size * bytes_per_word +
-                  j % group_size * bytes_per_word + byte] =
+            codes[j / group_size * n_words_ + word].bytes[j % group_size * bytes_per_word + byte] =
                 static_cast<std::uint8_t>(static_cast<int>(u) + code_bias);
         }
         greatest_left = std::max(greatest_left, left);
         greatest_length = std::max(greatest_length, length);
     }
-    // Mixing is orthonormal to about 1e-10 and rounds to float32.
-    leaf.code_error =
-        round_up(leaf.code_error + std::sqrt(greatest_left) * up + (1e-9 + 0x1p-23) * leaf.radius);
+    leaf.code_error = round_up(leaf.code_error + std::sqrt(greatest_left) * up);
     leaf.code_norm = round_up(std::sqrt(greatest_length) * leaf.scale * up);
 }
 
 CodeBlock Sketch::block(std::size_t leaf) const noexcept {
-    return {codes_.data() + leaf * leaf_size * n_words_ * bytes_per_word, n_words_,
-            (leaf_objects(leaf) + group_size - 1) / group_size, tails_.data() + leaf * leaf_size,
-            extras_.empty() ? nullptr : extras_.data() + leaf * leaf_size};
+    return {codes_.data() + first_line(leaf),
+            n_words_,
+            (leaf_objects(leaf) + tile_size - 1) / tile_size,
+            tails_.data() + leaf * leaf_size,
+            extras_.empty() ? nullptr : extras_.data() + leaf * leaf_size,
+            leaves_[leaf].tail};
 }
 
 std::size_t Sketch::leaf_objects(std::size_t leaf) const noexcept {
@@ -305,7 +306,7 @@ LeafGroup Sketch::leaf_group(std::size_t group) const noexcept {
 }
 
 std::size_t Sketch::n_bytes() const noexcept {
-    return codes_.size() +
+    return sizeof(CodeLine) * codes_.size() +
            sizeof(float) * (tails_.size() + extras_.size() + centres_.size() + halves_.size() +
                             whole_centres_.size()) +
            sizeof(std::uint32_t) * positions_.size() + sizeof(Leaf) * leaves_.size();

@@ -91,7 +91,7 @@ struct Query {
 
     std::size_t index;
     std::unique_ptr<QueryBatch> batch;
-    Reservoir best;
+    TopK best;
     Candidates candidates;
     std::vector<Hit> found;  // for searches above a threshold
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <mutex>
@@ -15,7 +14,6 @@ using namespace sketched;
 namespace {
 
 constexpr double up = 1 + 0x1p-20;
-constexpr std::size_t most_queries = 64;                   // of one group
 constexpr std::size_t most_bounds = std::size_t{1} << 17;  // of leaves, of one group
 constexpr std::size_t first_block = 16;  // candidates evaluated before another look
 constexpr std::size_t values_per_call = 256;
@@ -46,6 +44,7 @@ public:
         }
         counts_.projections += (end - begin) * sketch_.projection().evaluations();
         counts_.operations += (end - begin) * sketch_.projection().operations();
+        bounds_.resize(end - begin);
         bound_leaves();
     }
 
@@ -138,17 +137,12 @@ private:
         scores_.resize(n);
         promises_.resize(n);
         const auto bound = is_distance_ ? loops_.bound_distances : loops_.bound_products;
-        for (std::size_t first = 0; first < queries_.size(); first += queries_at_once) {
-            const std::size_t n_queries = std::min(queries_at_once, queries_.size() - first);
-            LeafQuery leaf_queries[queries_at_once];
-            for (std::size_t i = 0; i < n_queries; ++i) {
-                leaf_queries[i] = leaf_query(queries_[first + i]);
-            }
-            for (std::size_t group = 0; group < sketch_.n_leaf_groups(); ++group) {
-                const std::size_t at = first * n_leaves_ + group * group_size;
-                bound(sketch_.leaf_group(group), leaf_queries, n_queries, scores_.data() + at,
-                      promises_.data() + at, n_leaves_);
-            }
+        LeafQuery leaf_queries[most_queries];
+        for (std::size_t i = 0; i < queries_.size(); ++i) leaf_queries[i] = leaf_query(queries_[i]);
+        for (std::size_t group = 0; group < sketch_.n_leaf_groups(); ++group) {
+            bound(sketch_.leaf_group(group), leaf_queries, queries_.size(),
+                  scores_.data() + group * group_size, promises_.data() + group * group_size,
+                  n_leaves_);
         }
         for (std::size_t i = 0; i < queries_.size(); ++i) {
             float* promises = promises_.data() + i * n_leaves_;
@@ -193,7 +187,7 @@ private:
     // few.
     void begin_top_k(std::size_t i, std::size_t k) {
         Query& query = queries_[i];
-        for (std::size_t n = 0; n < sketch_.n_leaves() && query.best.size() < k; ++n) {
+        for (std::size_t n = 0; n < sketch_.n_leaves() && query.best.hits().size() < k; ++n) {
             search_first(i, loops_.greatest(promises_.data() + i * n_leaves_, n_leaves_), k);
         }
         choose_leaves(i);
@@ -212,9 +206,10 @@ private:
     // that are left.
     void search_first(std::size_t i, std::size_t leaf, std::size_t k) {
         Query& query = queries_[i];
-        const std::size_t wanted = k - query.best.size();
+        const std::size_t wanted = k - query.best.hits().size();
         const std::size_t n = sketch_.leaf_objects(leaf);
-        const double base = scan_for(&i, 1, leaf)[0];
+        scan_for(&i, 1, leaf);
+        const double base = scores_[i * n_leaves_ + leaf];
         if (query.is_two_sided || wanted >= n || !query.is_finite) {
             collect(query, leaf, base, bounds_[0]);
             return evaluate(query, wanted, true);
@@ -242,30 +237,26 @@ private:
         }
     }
 
-    // Adds the objects of a leaf that up to queries_at_once queries keep to their candidates.
+    // Adds the objects of a leaf that some queries keep to their candidates.
     void scan_leaf(std::size_t leaf, const std::size_t* chosen, std::size_t n_chosen) {
-        const auto scores = scan_for(chosen, n_chosen, leaf);
+        scan_for(chosen, n_chosen, leaf);
         for (std::size_t j = 0; j < n_chosen; ++j) {
-            collect(queries_[chosen[j]], leaf, scores[j], bounds_[j]);
+            collect(queries_[chosen[j]], leaf, scores_[chosen[j] * n_leaves_ + leaf], bounds_[j]);
         }
     }
 
-    // Bounds the objects of a leaf, and returns the scores of its centre.
-    std::array<double, queries_at_once> scan_for(const std::size_t* chosen, std::size_t n_chosen,
-                                                 std::size_t leaf) {
-        CodeQuery coded[queries_at_once];
-        std::array<double, queries_at_once> scores{};
+    // Bounds the objects of a leaf for some queries, into bounds_.
+    void scan_for(const std::size_t* chosen, std::size_t n_chosen, std::size_t leaf) {
+        CodeQuery coded[most_queries];
         for (std::size_t j = 0; j < n_chosen; ++j) {
             const std::size_t at = chosen[j] * n_leaves_ + leaf;
-            scores[j] = scores_[at];
-            coded[j] = code(queries_[chosen[j]], leaf, scores[j]);
+            coded[j] = code(queries_[chosen[j]], leaf, scores_[at]);
             promises_[at] = -HUGE_VALF;
         }
-        loops_.scan(sketch_.block(leaf), coded, n_chosen, bounds_);
+        loops_.scan(sketch_.block(leaf), coded, n_chosen, bounds_.data());
         const std::size_t n_bounds = n_chosen * sketch_.leaf_objects(leaf);
         counts_.bounds += n_bounds;
         counts_.operations += n_bounds * sketch_.dimension();
-        return scores;
     }
 
     // A query as a leaf sees it, from the score of the leaf's centre.
@@ -354,7 +345,6 @@ private:
     // wanted: a threshold rises little once the best are known.
     void evaluate(Query& query, std::size_t n, bool wants_all) {
         Candidates& candidates = query.candidates;
-        candidates.drop(round_down(query.reach));
         for (int round = 0; round < 2 && candidates.size() > 0; ++round) {
             positions_.clear();
             if (n < candidates.size()) {
@@ -379,7 +369,6 @@ private:
                                 values_.data());
         counts_.evaluations += positions_.size();
         tick(positions_.size());
-        query.best.settle();
         const double before = query.best.threshold();
         for (std::size_t j = 0; j < positions_.size(); ++j) {
             const Hit hit{values_[j], problem_.name(static_cast<std::size_t>(positions_[j]))};
@@ -389,29 +378,24 @@ private:
                 query.found.push_back(hit);
             }
         }
-        query.best.settle();
         if (!(query.best.threshold() > before)) return;
         set_useless(query, query.best.threshold());
         query.candidates.drop(round_down(query.reach));
     }
 
-    // All leaves that queries still want, each for up to queries_at_once of them at a time. The
-    // most promising candidates are evaluated on the way, ever less often, since thresholds rise
-    // most at the beginning; the others at the end, when fewer of them are left.
+    // All leaves that queries still want, each for all of them. The most promising candidates are
+    // evaluated on the way, ever less often, since thresholds rise most at the beginning; the
+    // others at the end, when fewer of them are left.
     void sweep(std::size_t block) {
         sort_pairs();
         std::size_t next_look = std::min<std::size_t>(pairs_.size(), 2 * queries_.size());
         for (std::size_t at = 0; at < pairs_.size();) {
             const std::uint32_t leaf = pairs_[at].leaf;
-            std::size_t chosen[queries_at_once];
+            std::size_t chosen[most_queries];
             std::size_t n_chosen = 0;
             for (; at < pairs_.size() && pairs_[at].leaf == leaf; ++at) {
                 const std::size_t i = pairs_[at].query;
-                if (promises_[i * n_leaves_ + leaf] < queries_[i].reach) continue;
-                chosen[n_chosen++] = i;
-                if (n_chosen < queries_at_once) continue;
-                scan_leaf(leaf, chosen, n_chosen);
-                n_chosen = 0;
+                if (!(promises_[i * n_leaves_ + leaf] < queries_[i].reach)) chosen[n_chosen++] = i;
             }
             if (n_chosen > 0) scan_leaf(leaf, chosen, n_chosen);
             tick(leaf_size);
@@ -464,7 +448,7 @@ private:
     std::vector<float> difference_;
     std::vector<std::int64_t> positions_;
     std::vector<double> values_;
-    CodeBounds bounds_[queries_at_once];
+    std::vector<CodeBounds> bounds_;
 };
 
 // Calls answer(search) for each group of queries on up to `threads` threads.

@@ -2,6 +2,7 @@
 
 #include "fastmks/code_loops.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -18,16 +19,22 @@ struct Block {
     Block(std::size_t n_words_, std::size_t n_groups_, bool has_extras, Draw& draw)
         : n_words(n_words_),
           n_groups(n_groups_),
-          codes(n_groups * n_words * group_size * bytes_per_word),
+          codes(n_groups * n_words),
           tails(n_groups * group_size),
           extras(has_extras ? tails.size() : 0) {
-        for (auto& code : codes) code = static_cast<std::uint8_t>(1 + draw.below(255));
+        for (CodeLine& line : codes) {
+            for (auto& code : line.bytes) code = static_cast<std::uint8_t>(1 + draw.below(255));
+        }
         for (auto& tail : tails) tail = static_cast<float>(std::abs(draw.short_unit()));
         for (auto& extra : extras) extra = static_cast<float>(draw.short_unit());
     }
     [[nodiscard]] CodeBlock view() const {
-        return {codes.data(), n_words, n_groups, tails.data(),
-                extras.empty() ? nullptr : extras.data()};
+        return {codes.data(),
+                n_words,
+                n_groups * group_size / tile_size,
+                tails.data(),
+                extras.empty() ? nullptr : extras.data(),
+                *std::max_element(tails.begin(), tails.end())};
     }
     // <v, u> of one object, from the bytes themselves.
     [[nodiscard]] long product(const std::vector<std::int32_t>& words, std::size_t object) const {
@@ -36,18 +43,16 @@ struct Block {
             for (std::size_t b = 0; b < bytes_per_word; ++b) {
                 const auto v = static_cast<std::int8_t>(
                     static_cast<std::uint32_t>(words[w]) >> (8 * b) & 0xff);
-                const std::size_t at =
-                    ((object / group_size * n_words + w) * group_size + object % group_size) *
-                        bytes_per_word +
-                    b;
-                sum += static_cast<long>(v) * (codes[at] - code_bias);
+                const CodeLine& line = codes[object / group_size * n_words + w];
+                const int u = line.bytes[object % group_size * bytes_per_word + b] - code_bias;
+                sum += static_cast<long>(v) * u;
             }
         }
         return sum;
     }
 
     std::size_t n_words, n_groups;
-    std::vector<std::uint8_t> codes;
+    std::vector<CodeLine> codes;
     std::vector<float> tails, extras;
 };
 
@@ -68,9 +73,10 @@ TEST(codes_bound_scores_and_say_which_are_kept) {
         const check::Context context(to_string(isa));
         Draw draw(11);
         for (const std::size_t n_words : {1, 2, 7, 16, 33}) {
-            for (const std::size_t n_groups : {1, 3, 4, 7, 16}) {
+            for (const std::size_t n_tiles : {1, 2, 4}) {
                 for (const bool has_extras : {false, true}) {
-                    for (std::size_t n_queries = 1; n_queries <= queries_at_once; ++n_queries) {
+                    for (const std::size_t n_queries : {1, 2, 3, 4, 5, 18, 64}) {
+                        const std::size_t n_groups = n_tiles * tile_size / group_size;
                         const Block block(n_words, n_groups, has_extras, draw);
                         std::vector<std::vector<std::int32_t>> words(n_queries);
                         std::vector<CodeQuery> queries;

@@ -10,18 +10,26 @@ enum class Isa;  // isa.hpp; not included, since it brings in the standard libra
 /// Codes of objects lie in groups of this many, four coordinates at a time: byte b of word w of
 /// object l of a group is codes[(w * 16 + l) * 4 + b], so that one register holds a word of each.
 inline constexpr std::size_t group_size = 16;
+/// And four groups lie in a tile: as many objects as a word has bits.
+inline constexpr std::size_t tile_size = 4 * group_size;
 inline constexpr std::size_t bytes_per_word = 4;
 /// Codes of objects are stored as u + code_bias, for u from -127 to 127.
 inline constexpr int code_bias = 128;
 inline constexpr int largest_code = 127;
 
+/// One word of each object of a group.
+struct alignas(64) CodeLine {
+    std::uint8_t bytes[group_size * bytes_per_word];
+};
+
 /// The objects of a leaf.
 struct CodeBlock {
-    const std::uint8_t* codes;
-    std::size_t n_words;   ///< of each object
-    std::size_t n_groups;  ///< at most 64 / 16 * 4
+    const CodeLine* codes;  ///< word after word, group after group
+    std::size_t n_words;    ///< of each object
+    std::size_t n_tiles;    ///< of tile_size objects
     const float* tails;
     const float* extras;  ///< null where all are 0
+    float greatest_tail;
 };
 
 /// A query as a leaf sees it. The score of an object with codes u and tail t is bounded by
@@ -37,12 +45,13 @@ struct CodeQuery {
 };
 
 /// The most queries of one call, and the most objects of a leaf.
-inline constexpr std::size_t queries_at_once = 4;
+inline constexpr std::size_t most_queries = 64;
 inline constexpr std::size_t leaf_size = 256;
 
-/// What one query keeps of a leaf: bit j % 64 of kept[j / 64], and the bounds.
+/// What one query keeps of a leaf: bit j % tile_size of kept[j / tile_size], and the bounds of
+/// those kept.
 struct CodeBounds {
-    std::uint64_t kept[leaf_size / 64];
+    std::uint64_t kept[leaf_size / tile_size];
     float upper[leaf_size];
     float lower[leaf_size];  ///< only where the query's `low` is greater than minus infinity
 };
@@ -73,10 +82,10 @@ struct LeafQuery {
 /// The loops of certified low-precision search, built once per instruction set. Every one of them
 /// computes the same bits.
 struct CodeLoops {
-    /// Bounds the scores of up to queries_at_once queries with the objects of a leaf.
+    /// Bounds the scores of up to most_queries queries with the objects of a leaf.
     void (*scan)(const CodeBlock& block, const CodeQuery* queries, std::size_t n_queries,
                  CodeBounds* out);
-    /// For up to queries_at_once queries and a group of leaves: the score of each leaf's centre,
+    /// For up to most_queries queries and a group of leaves: the score of each leaf's centre,
     /// and a promise: at least how far beyond the query's middle the score of one of its objects
     /// can lie. That of query i and leaf l is at [i * stride + l].
     void (*bound_products)(const LeafGroup& group, const LeafQuery* queries, std::size_t n_queries,

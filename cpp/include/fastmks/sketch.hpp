@@ -83,6 +83,9 @@ private:
     void order(const Rows& rows, std::size_t threads, const Watch& watch);
     void code_leaf(std::size_t leaf, const Rows& rows);
     void write_codes(std::size_t leaf, const std::vector<double>& differences);
+    [[nodiscard]] std::size_t first_line(std::size_t leaf) const noexcept {
+        return leaf * (leaf_size / group_size) * n_words_;
+    }
 
     std::shared_ptr<const Projection> projection_;
     std::size_t n_objects_;
@@ -92,7 +95,7 @@ private:
     double norm_ = 0.0;
     std::vector<Leaf> leaves_;
     std::vector<std::uint32_t> positions_;
-    std::vector<std::uint8_t> codes_;
+    std::vector<CodeLine> codes_;
     std::vector<float> tails_;
     std::vector<float> extras_;
     std::vector<float> centres_;

@@ -43,7 +43,8 @@ public:
 
     /// Makes the threshold the k-th best value so far: worth its time after many offers.
     void settle() {
-        if (hits_.size() >= k_) shrink();
+        const bool is_first = worst_.position == worst_of_all.position;
+        if (hits_.size() > k_ || (hits_.size() == k_ && is_first)) shrink();
     }
 
     /// The best k, best first; fewer when fewer were offered.
