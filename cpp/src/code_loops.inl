@@ -307,19 +307,27 @@ void scan(const CodeBlock& block, const CodeQuery* queries, std::size_t n_querie
     return promise == promise ? promise : __builtin_inff();
 }
 
+// One number of each leaf of a group: loops over arrays of so many are vectorised the wrong way.
+typedef float Floats __attribute__((vector_size(group_size * sizeof(float))));
+typedef float UnalignedFloats
+    __attribute__((vector_size(group_size * sizeof(float)), aligned(4), may_alias));
+
+[[gnu::always_inline]] inline Floats load_floats(const float* from) {
+    return *reinterpret_cast<const UnalignedFloats*>(from);
+}
+
 template <std::size_t Queries>
 void bound_products_of(const LeafGroup& group, const LeafQuery* queries, float* scores,
                        float* promises, std::size_t stride) {
-    float product[Queries][group_size] = {};
-    float reach[Queries][group_size] = {};
+    Floats product[Queries] = {};
+    Floats reach[Queries] = {};
     for (std::size_t c = 0; c < group.dimension; ++c) {
-        const float* centres = group.centres + c * group_size;
-        const float* halves = group.halves + c * group_size;
+        const Floats centres = load_floats(group.centres + c * group_size);
+        const Floats halves = load_floats(group.halves + c * group_size);
         for (std::size_t i = 0; i < Queries; ++i) {
             const float q = queries[i].row[c];
-            const float length = __builtin_fabsf(q);
-            for (std::size_t l = 0; l < group_size; ++l) product[i][l] += q * centres[l];
-            for (std::size_t l = 0; l < group_size; ++l) reach[i][l] += length * halves[l];
+            product[i] += q * centres;
+            reach[i] += __builtin_fabsf(q) * halves;
         }
     }
     for (std::size_t i = 0; i < Queries; ++i) {
@@ -340,20 +348,19 @@ void bound_products_of(const LeafGroup& group, const LeafQuery* queries, float* 
 template <std::size_t Queries>
 void bound_distances_of(const LeafGroup& group, const LeafQuery* queries, float* scores,
                         float* promises, std::size_t stride) {
-    float square[Queries][group_size] = {};
-    float gap[Queries][group_size] = {};
+    Floats square[Queries] = {};
+    Floats gap[Queries] = {};
     for (std::size_t c = 0; c < group.dimension; ++c) {
-        const float* centres = group.centres + c * group_size;
-        const float* halves = group.halves + c * group_size;
+        const Floats centres = load_floats(group.centres + c * group_size);
+        const Floats halves = load_floats(group.halves + c * group_size);
         for (std::size_t i = 0; i < Queries; ++i) {
-            const float q = queries[i].row[c];
-            for (std::size_t l = 0; l < group_size; ++l) {
-                const float difference = __builtin_fabsf(q - centres[l]);
-                const float outside = difference - halves[l];
-                const float positive = outside > 0.0f ? outside : 0.0f;
-                square[i][l] += difference * difference;
-                gap[i][l] += positive * positive;
-            }
+            const Floats signed_difference = queries[i].row[c] - centres;
+            const Floats difference =
+                signed_difference < 0.0f ? -signed_difference : signed_difference;
+            const Floats outside = difference - halves;
+            const Floats positive = outside > 0.0f ? outside : Floats{};
+            square[i] += difference * difference;
+            gap[i] += positive * positive;
         }
     }
     for (std::size_t i = 0; i < Queries; ++i) {
@@ -446,59 +453,46 @@ float least_of_best(const float* promises, std::size_t n, std::size_t wanted) {
     return low;
 }
 
-float quantize(const float* numbers, std::size_t n_words, std::int32_t* words, std::int32_t* sum,
-               float* error) {
-    constexpr std::size_t n_parts = 16;
+Codes quantize(const float* numbers, const float* centre, std::size_t n_words, float* difference,
+               std::int32_t* words) {
+    typedef std::int32_t Ints __attribute__((vector_size(group_size * sizeof(std::int32_t))));
+    typedef signed char Bytes __attribute__((vector_size(group_size), aligned(1), may_alias));
     const std::size_t n = n_words * bytes_per_word;
-    float largest_of[n_parts] = {};
-    std::size_t j = 0;
-    for (; j + n_parts <= n; j += n_parts) {
-        for (std::size_t l = 0; l < n_parts; ++l) {
-            const float length = __builtin_fabsf(numbers[j + l]);
-            largest_of[l] = length > largest_of[l] ? length : largest_of[l];
-        }
+    Floats greatest{}, squares{};
+    for (std::size_t j = 0; j < n; j += group_size) {
+        Floats x = load_floats(numbers + j);
+        if (centre) x -= load_floats(centre + j);
+        *reinterpret_cast<UnalignedFloats*>(difference + j) = x;
+        squares += x * x;
+        const Floats length = x < 0.0f ? -x : x;
+        greatest = length > greatest ? length : greatest;
     }
     float largest = 0.0f;
-    for (; j < n; ++j) {
-        const float length = __builtin_fabsf(numbers[j]);
-        largest = length > largest ? length : largest;
-    }
-    for (std::size_t l = 0; l < n_parts; ++l) {
-        largest = largest_of[l] > largest ? largest_of[l] : largest;
+    for (std::size_t l = 0; l < group_size; ++l) {
+        largest = greatest[l] > largest ? greatest[l] : largest;
     }
     const float scale = largest > 1e-30f ? largest / largest_code : 1.0f;
     const float inverse = 1.0f / scale;
     auto* bytes = reinterpret_cast<signed char*>(words);
-    float left_of[n_parts] = {};
-    std::int32_t sum_of[n_parts] = {};
-    for (j = 0; j + n_parts <= n; j += n_parts) {
-        for (std::size_t l = 0; l < n_parts; ++l) {
-            const float ratio = numbers[j + l] * inverse;
-            // Whole numbers lie this far up: adding it rounds to one.
-            const float rounded = (ratio + 0x1.8p23f) - 0x1.8p23f;
-            const float left = numbers[j + l] - rounded * scale;
-            left_of[l] += left * left;
-            const auto v = static_cast<std::int32_t>(rounded);
-            bytes[j + l] = static_cast<signed char>(v);
-            sum_of[l] += v;
-        }
+    Floats squares_left{};
+    Ints sums{};
+    for (std::size_t j = 0; j < n; j += group_size) {
+        const Floats x = load_floats(difference + j);
+        // Whole numbers lie this far up: adding it rounds to one.
+        const Floats rounded = (x * inverse + 0x1.8p23f) - 0x1.8p23f;
+        const Floats left = x - rounded * scale;
+        squares_left += left * left;
+        const Ints v = __builtin_convertvector(rounded, Ints);
+        sums += v;
+        *reinterpret_cast<Bytes*>(bytes + j) = __builtin_convertvector(v, Bytes);
     }
-    for (; j < n; ++j) {
-        const float ratio = numbers[j] * inverse;
-        const float rounded = (ratio + 0x1.8p23f) - 0x1.8p23f;
-        const float left = numbers[j] - rounded * scale;
-        left_of[0] += left * left;
-        const auto v = static_cast<std::int32_t>(rounded);
-        bytes[j] = static_cast<signed char>(v);
-        sum_of[0] += v;
+    Codes codes{scale, 0, 0.0f, 0.0f};
+    for (std::size_t l = 0; l < group_size; ++l) {
+        codes.sum += sums[l];
+        codes.error += squares_left[l];
+        codes.square += squares[l];
     }
-    *sum = 0;
-    *error = 0.0f;
-    for (std::size_t l = 0; l < n_parts; ++l) {
-        *sum += sum_of[l];
-        *error += left_of[l];
-    }
-    return scale;
+    return codes;
 }
 
 }  // namespace

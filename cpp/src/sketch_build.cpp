@@ -157,7 +157,7 @@ Sketch::Sketch(const Space& objects, std::shared_ptr<const Projection> projectio
     tails_.assign(n_places, 0.0f);
     if (projection_->is_distance()) {
         extras_.assign(n_places, 0.0f);
-        whole_centres_.assign(leaves_.size() * n_words_ * bytes_per_word, 0.0f);
+        whole_centres_.assign(leaves_.size() * n_padded(), 0.0f);
     }
     centres_.assign(n_leaf_groups() * dimension_ * group_size, 0.0f);
     halves_.assign(centres_.size(), 0.0f);
@@ -213,8 +213,7 @@ void Sketch::code_leaf(std::size_t index, const Rows& rows) {
         centre_square += centre[c] * centre[c];
     }
     if (!whole_centres_.empty()) {
-        std::copy_n(centre.data(), dimension_,
-                    whole_centres_.data() + index * n_words_ * bytes_per_word);
+        std::copy_n(centre.data(), dimension_, whole_centres_.data() + index * n_padded());
     }
 
     std::vector<double> differences(n * dimension_);

@@ -84,14 +84,14 @@ private:
         query.least_tail = coordinates_.least_tails[i] * unit * (2 - up);
         query.error = coordinates_.errors[i] * unit + query.norm * 0x1p-22 + 1e-36;
         double square = 0.0;
-        query.row.assign(sketch_.n_words() * bytes_per_word, 0.0f);
+        query.row.assign(sketch_.n_padded(), 0.0f);
         for (std::size_t c = 0; c < dimension; ++c) {
             const double x = coordinates_.rows[i * dimension + c] * unit;
             query.row[c] = static_cast<float>(x);
             square += x * x;
         }
         query.row_norm = std::sqrt(square) * up + query.error;
-        query.words.assign(sketch_.n_words(), 0);
+        query.words.assign(sketch_.n_padded() / bytes_per_word, 0);
         query.is_finite = query.norm < 1e15;  // squares of float32 numbers are still finite
         const double sum = query.norm + sketch_.norm();
         const double longest = is_distance_ ? 0.5 * sum * sum : query.norm * sketch_.norm();
@@ -100,16 +100,20 @@ private:
         if (query.is_two_sided) {
             query.middle = std::ldexp(problem_.objects.score_middle(), -query.shift);
         }
-        if (query.is_finite && !is_distance_) quantize(query.row.data(), query);
+        if (query.is_finite && !is_distance_) quantize(query, nullptr);
         set_slack(query);
     }
 
-    // Sets the codes of a query from coordinates of whole words.
-    void quantize(const float* row, Query& query) {
-        float left = 0.0f;
-        query.scale =
-            loops_.quantize(row, sketch_.n_words(), query.words.data(), &query.sum, &left);
-        query.code_error = std::sqrt(static_cast<double>(left)) * up;
+    // Sets the codes of a query, or of its difference to a centre, and returns the length of what
+    // was coded.
+    double quantize(Query& query, const float* centre) {
+        difference_.resize(sketch_.n_padded());
+        const Codes codes = loops_.quantize(query.row.data(), centre, query.words.size(),
+                                            difference_.data(), query.words.data());
+        query.scale = codes.scale;
+        query.sum = codes.sum;
+        query.code_error = std::sqrt(static_cast<double>(codes.error)) * up;
+        return std::sqrt(static_cast<double>(codes.square)) * (1 + rounding_share());
     }
 
     // What sums of float32 products may change, as a share of the lengths involved.
@@ -294,7 +298,8 @@ private:
     double distance_slack(Query& query, std::size_t index, double score) {
         const Leaf& leaf = sketch_.leaf(index);
         const double off = query.error + 0x1p-21 * (query.row_norm + leaf.length);
-        const double norm = subtract_centre(query, index) + off;
+        const double norm =
+            (query.is_finite ? quantize(query, sketch_.centre(index)) : HUGE_VAL) + off;
         const double squares = leaf.radius * leaf.radius + leaf.tail * leaf.tail;
         return (rounding_share() * norm + 2 * off) * norm +
                (query.code_error + 0x1p-22 * norm) * leaf.code_norm + norm * leaf.code_error +
@@ -302,21 +307,6 @@ private:
                0x1p-20 * (norm * (leaf.radius + leaf.code_norm) + squares + query.tail * leaf.tail +
                           std::abs(score)) +
                1e-30;
-    }
-
-    // Codes the difference between a query and a leaf's centre, and returns its length.
-    double subtract_centre(Query& query, std::size_t leaf) {
-        if (!query.is_finite) return HUGE_VAL;
-        const float* centre = sketch_.centre(leaf);
-        const std::size_t n = sketch_.n_words() * bytes_per_word;
-        difference_.resize(n);
-        double square = 0.0;
-        for (std::size_t c = 0; c < n; ++c) {
-            difference_[c] = query.row[c] - centre[c];
-            square += static_cast<double>(difference_[c]) * difference_[c];
-        }
-        quantize(difference_.data(), query);
-        return std::sqrt(square) * up;
     }
 
     void collect(Query& query, std::size_t leaf, double base, const CodeBounds& bounds) {

@@ -60,7 +60,11 @@ def make_approximation(
     is_filtered: bool = False,
 ) -> Approximation:
     """Check the options of one search. None stands for not given."""
-    _check_combination(epsilon, relative, rank, delta, budget, seconds, is_filtered)
+    options = (epsilon, relative, rank, delta, budget, seconds)
+    checked_seed = check_seed(seed)
+    if all(option is None for option in options):
+        return EXACT
+    _check_combination(*options, is_filtered)
     return Approximation(
         epsilon=_check_share("epsilon", epsilon),
         relative=_check_share("relative", relative),
@@ -68,7 +72,7 @@ def make_approximation(
         delta=0.05 if delta is None else _check_delta(delta),
         budget=None if budget is None else _check_budget(budget, k),
         seconds=None if seconds is None else check_number("seconds", seconds, positive=True),
-        seed=check_seed(seed),
+        seed=checked_seed,
     )
 
 

@@ -102,6 +102,8 @@ def read_one(one: Any, kernel: Kernel, like: Objects | None, *, name: str) -> Ob
 
 def _listed(objects: Any) -> Any:
     """Return what each part of the kernel can read: lists of what iterators and files hold."""
+    if isinstance(objects, np.ndarray):
+        return objects
     if isinstance(objects, Fasta):
         return objects.sequences
     return list(objects) if isinstance(objects, Iterator) else objects
@@ -153,6 +155,8 @@ def _named(name: str, fields: tuple[int, ...]) -> str:
 
 
 def _check_lengths(stores: Mapping[_Key, Store], name: str) -> None:
+    if len(stores) == 1:
+        return
     lengths = {len(store) for store in stores.values()}
     if len(lengths) > 1:
         raise InvalidArgument(

@@ -1,10 +1,14 @@
 """Progress bars for long work, only where they are asked for."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from typing import TypeAlias
 
 __all__ = ["Progress"]
+
+_Report: TypeAlias = Callable[[int], None]
+_HIDDEN: AbstractContextManager[_Report | None] = nullcontext()
 
 
 @dataclass(frozen=True)
@@ -13,16 +17,17 @@ class Progress:
 
     shown: bool
 
-    @contextmanager
     def bar(
         self, total: int, *, unit: str = " evaluations"
-    ) -> Iterator[Callable[[int], None] | None]:
-        """Yield what to call with the amount of work done so far; None when nothing is shown."""
-        if not self.shown:
-            yield None
-            return
-        from tqdm import tqdm  # here, since importing it costs time that few need
+    ) -> AbstractContextManager[_Report | None]:
+        """Give what to call with the amount of work done so far; None when nothing is shown."""
+        return _bar(total, unit) if self.shown else _HIDDEN
 
-        with tqdm(total=total, unit=unit, unit_scale=True) as bar:
-            yield lambda done: (bar.update(done - bar.n), None)[1]
-            bar.update(total - bar.n)
+
+@contextmanager
+def _bar(total: int, unit: str) -> Iterator[_Report]:
+    from tqdm import tqdm  # here, since importing it costs time that few need
+
+    with tqdm(total=total, unit=unit, unit_scale=True) as bar:
+        yield lambda done: (bar.update(done - bar.n), None)[1]
+        bar.update(total - bar.n)

@@ -2,15 +2,14 @@
 
 import math
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
 from fastmks import _core
 from fastmks._validate import check_threads
-from fastmks.errors import InvalidArgument, KernelValueError, NotMercerError
+from fastmks.errors import FastmksError, InvalidArgument, KernelValueError, NotMercerError
 from fastmks.kernels.base import Kernel, Normalized, OnField, Product, Scaled, Sum
 from fastmks.kernels.object_kernel import ObjectKernel, leaves
 from fastmks.objects import Objects, read_objects, read_one, read_queries
@@ -62,20 +61,22 @@ class Space:
         *,
         name: Namer = "objects[{}]".format,
         order: _Positions | None = None,
+        isa: str | None = None,
     ) -> None:
         self.objects = objects
         self.kernel = kernel
         self.order = order
+        self._size = len(objects)
         with faults_named(kernel, name, name):
-            self.core = _build(kernel, objects, (), chosen_isa())
+            self.core = _build(kernel, objects, (), chosen_isa() if isa is None else isa)
 
     def __len__(self) -> int:
-        return len(self.objects)
+        return self._size
 
     def queries(self, queries: Any) -> "Space":
         """Return queries as a space that can be compared with this one."""
         read = read_queries(queries, self.kernel, self.objects)
-        return Space(read, self.kernel, name="queries[{}]".format)
+        return Space(read, self.kernel, name="queries[{}]".format, isa=self.isa)
 
     def ordered(self, order: _Positions) -> "Space":
         """Return the same objects, copied, with the one at order[place] at each place."""
@@ -207,6 +208,8 @@ def _is_mercer(kernel: Kernel, objects: Objects, fields: tuple[int, ...]) -> boo
 
 def _count_normalizations(kernel: Kernel) -> int:
     match kernel:
+        case ObjectKernel():
+            return 0
         case Normalized():
             return 1 + _count_normalizations(kernel.kernel)
         case Scaled() | OnField():
@@ -223,90 +226,111 @@ def finite_advice(kernel: Kernel) -> str:
     return " ".join(dict.fromkeys(leaf.finite_advice for _, leaf in leaves(kernel)))
 
 
-@contextmanager
-def faults_named(kernel: Kernel, name_query: Namer, name_object: Namer) -> Iterator[None]:
+class faults_named:  # noqa: N801, a context manager, on the way of every search
     """Turn faults of the core, which knows positions only, into errors that name the objects."""
-    try:
-        yield
-    except _core.ValueFault as fault:
+
+    __slots__ = ("_kernel", "_name_object", "_name_query")
+
+    def __init__(self, kernel: Kernel, name_query: Namer, name_object: Namer) -> None:
+        self._kernel = kernel
+        self._name_query = name_query
+        self._name_object = name_object
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _type: Any, fault: BaseException | None, _trace: Any) -> None:
+        if fault is None:
+            return
+        named = _named(fault, self._kernel, self._name_query, self._name_object)
+        if named is not None:
+            raise named from None
+
+
+def _named(
+    fault: BaseException, kernel: Kernel, name_query: Namer, name_object: Namer
+) -> FastmksError | None:
+    """Return the error that a fault of the core stands for; None for what is no such fault."""
+    if isinstance(fault, _core.ValueFault):
         query, position, value = fault.args
         if math.isfinite(value):
-            raise KernelValueError(
+            return KernelValueError(
                 f"{kernel!r} gives {name_query(query)} and itself the value {value}: too large for "
                 f"the distances of a tree. {finite_advice(kernel)} A search with "
                 "algorithm='scan' needs no distances."
-            ) from None
-        raise KernelValueError(
+            )
+        return KernelValueError(
             f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}; "
             f"a ranking needs finite values. {finite_advice(kernel)}"
-        ) from None
-    except _core.NotMercerFault as fault:
+        )
+    if isinstance(fault, _core.NotMercerFault):
         query, position, value, limit = fault.args
         if position == _core.itself:
-            raise NotMercerError(
+            return NotMercerError(
                 f"{kernel!r} gives {name_query(query)} and itself the value {value}; a Mercer "
                 f"kernel has no negative K(x, x). {_SCAN_INSTEAD}"
-            ) from None
-        raise NotMercerError(
+            )
+        return NotMercerError(
             f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}; "
             f"their values with themselves allow a Mercer kernel at most {limit:.6g} in magnitude."
             f" {_SCAN_INSTEAD}"
-        ) from None
-    except _core.TriangleFault as fault:
+        )
+    if isinstance(fault, _core.TriangleFault):
         a, b, c = map(name_object, fault.args[:3])
         ab, bc, ca = fault.args[3:]
-        raise NotMercerError(
+        return NotMercerError(
             f"{kernel!r} puts {a}, {b} and {c} at distances {ab:.6g}, {bc:.6g} and {ca:.6g} from "
             f"each other, which no Mercer kernel does: one exceeds the sum of the others. "
             f"{_SCAN_INSTEAD}"
-        ) from None
-    except _core.PivotFault as fault:
+        )
+    if isinstance(fault, _core.PivotFault):
         query, position, value, limit, pivots = fault.args
         shown = ", ".join(map(name_object, pivots[:_MOST_PIVOTS_NAMED]))
         if len(pivots) > _MOST_PIVOTS_NAMED:
             shown += f" and {len(pivots) - _MOST_PIVOTS_NAMED} more"
         if position == _core.itself:
-            raise NotMercerError(
+            return NotMercerError(
                 f"{kernel!r} gives {name_query(query)} values with {shown} that take "
                 f"K(x, x) >= {value:.6g} of a Mercer kernel; it is {limit:.6g}. {_SCAN_INSTEAD}"
-            ) from None
-        raise NotMercerError(
+            )
+        return NotMercerError(
             f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}; "
             f"their values with {shown} allow a Mercer kernel at most {limit:.6g}. {_SCAN_INSTEAD}"
-        ) from None
-    except _core.BoundFault as fault:
+        )
+    if isinstance(fault, _core.BoundFault):
         query, position, value, bound = fault.args
-        raise KernelValueError(
+        return KernelValueError(
             f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}, "
             f"more than its upper bound {bound}. An upper bound must be at least the value; pass "
             "algorithm='scan' to search without it."
-        ) from None
-    except _core.ReturnFault as fault:
+        )
+    if isinstance(fault, _core.ReturnFault):
         query, position, problem = fault.args
         other = "itself" if position == _core.itself else name_object(position)
-        raise KernelValueError(
+        return KernelValueError(
             f"{kernel!r} was asked for {name_query(query)} and {other}, and {problem}."
-        ) from None
-    except _core.MissingSelfValue as fault:
+        )
+    if isinstance(fault, _core.MissingSelfValue):
         (query,) = fault.args
-        raise InvalidArgument(
+        return InvalidArgument(
             f"{name_query(query)} comes without K(query, query), which trees, pivots and "
             "Normalized need beside the values with the objects. Add it as a last column, or pass "
             "algorithm='scan'."
-        ) from None
-    except _core.SelfValueFault as fault:
+        )
+    if isinstance(fault, _core.SelfValueFault):
         position, value = fault.args
         x = name_object(position)
         if value < 0:
-            raise NotMercerError(
+            return NotMercerError(
                 f"{kernel!r} cannot be normalised: K(x, x) = {value} for {x}, and a Mercer kernel "
                 "has no negative K(x, x). Use the kernel without Normalized."
-            ) from None
-        raise KernelValueError(
+            )
+        return KernelValueError(
             f"{kernel!r} cannot be normalised: K(x, x) = {value} for {x}, which is not a zero "
             "object: underflow has eaten its digits. Rescale the objects; for vectors, use "
             "Cosine() in place of Normalized(Linear())."
-        ) from None
+        )
+    return None
 
 
 def evaluate_matrix(

@@ -66,10 +66,13 @@ def check_base(base: Any) -> float:
     return number
 
 
+_DEFAULT = Traversal()
+
+
 def check_traversal(traversal: Any) -> Traversal:
     """Return a Traversal; None means the default one."""
     if traversal is None:
-        return Traversal()
+        return _DEFAULT
     if not isinstance(traversal, Traversal):
         raise InvalidArgument(f"traversal must be a fastmks.Traversal; got {traversal!r}.")
     return traversal

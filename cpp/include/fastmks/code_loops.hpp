@@ -79,6 +79,14 @@ struct LeafQuery {
     bool is_two_sided;
 };
 
+/// What numbers became when they were rounded to v * scale.
+struct Codes {
+    float scale;
+    std::int32_t sum;  ///< of all v
+    float error;       ///< squared length of what is left
+    float square;      ///< squared length of the numbers
+};
+
 /// The loops of certified low-precision search, built once per instruction set. Every one of them
 /// computes the same bits.
 struct CodeLoops {
@@ -99,10 +107,11 @@ struct CodeLoops {
     std::size_t (*greatest)(const float* promises, std::size_t n);
     /// A number that at least `wanted` of n promises are not less than, and not many more.
     float (*least_of_best)(const float* promises, std::size_t n, std::size_t wanted);
-    /// Puts n_words * 4 numbers into signed bytes v * scale that are nearest to them, and returns
-    /// the scale; `sum` is that of all v, `error` the squared length of what is left.
-    float (*quantize)(const float* numbers, std::size_t n_words, std::int32_t* words,
-                      std::int32_t* sum, float* error);
+    /// Puts n_words * 4 numbers, less those of `centre` unless that is null, into signed bytes
+    /// v * scale that are nearest to them; `difference` is where they lie meanwhile. `n_words` is a
+    /// multiple of 4.
+    Codes (*quantize)(const float* numbers, const float* centre, std::size_t n_words,
+                      float* difference, std::int32_t* words);
 };
 
 /// The loops for one of available_isas(). Those for avx512 need VNNI as well: a CPU without it gets

@@ -53,9 +53,13 @@ public:
         return (n_leaves() + group_size - 1) / group_size;
     }
     [[nodiscard]] LeafGroup leaf_group(std::size_t group) const noexcept;
-    /// A leaf's centre in one piece, zeros up to whole words; only for distances.
+    /// Coordinates of a query or centre in one piece, zeros up to whole registers.
+    [[nodiscard]] std::size_t n_padded() const noexcept {
+        return (dimension_ + group_size - 1) / group_size * group_size;
+    }
+    /// A leaf's centre in one piece; only for distances.
     [[nodiscard]] const float* centre(std::size_t leaf) const noexcept {
-        return whole_centres_.data() + leaf * n_words_ * bytes_per_word;
+        return whole_centres_.data() + leaf * n_padded();
     }
 
     /// The coordinates of all objects while a sketch is built, in its units.

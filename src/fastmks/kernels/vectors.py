@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Hashable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, cast
 
 from fastmks import _core
@@ -41,7 +41,7 @@ class VectorKernel(ObjectKernel):
     @property
     def parameters(self) -> dict[str, Any]:
         """Name and value of each parameter."""
-        return asdict(self)
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def store_key(self) -> Hashable:

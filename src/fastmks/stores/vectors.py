@@ -15,6 +15,7 @@ from fastmks.stores.strings import FOR_STRINGS
 
 __all__ = ["DenseStore", "SparseStore", "VectorStore", "make_queries", "make_store", "read_table"]
 
+_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 _MOST_COLUMNS = 2**31 - 1
 _CACHE_LINE = 64  # bytes
 _MOST_PADDING = 8  # padding takes at most one part in so many
@@ -150,6 +151,8 @@ def _read_vectors(vectors: Any, name: str, *, single: bool) -> VectorStore:
 
 def _float_dtype(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
     """float32 where it holds every value of `dtype`, else float64."""
+    if dtype in (_FLOAT32, _FLOAT64):
+        return dtype
     if dtype.kind not in "biuf":
         kinds = {"c": "complex", "O": "object", "U": "string", "S": "bytes", "M": "datetime"}
         way_out = {"O": _OTHER_KERNELS, "U": FOR_STRINGS, "S": FOR_STRINGS}.get(dtype.kind)
@@ -158,7 +161,7 @@ def _float_dtype(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
             f"dtype {dtype}. Convert numbers first, for example with .astype(float)."
             f"{'' if way_out is None else ' ' + way_out}"
         )
-    return np.dtype(np.float32 if np.can_cast(dtype, np.float32) else np.float64)
+    return _FLOAT32 if np.can_cast(dtype, _FLOAT32) else _FLOAT64
 
 
 def _dense(objects: Any, name: str, *, single: bool) -> DenseStore:
@@ -177,8 +180,9 @@ def _dense(objects: Any, name: str, *, single: bool) -> DenseStore:
             f"dimension{'s' * (array.ndim != 1)}, shape {array.shape}.{hint}"
         )
     _check_columns(array.shape[1], name)
-    with np.errstate(over="ignore"):  # longdouble beyond float64: infinite, and found just below
-        array = np.require(array, dtype=dtype, requirements=["C", "A"])
+    if array.dtype != dtype or not (array.flags.c_contiguous and array.flags.aligned):
+        with np.errstate(over="ignore"):  # longdouble beyond float64: infinite, found just below
+            array = np.require(array, dtype=dtype, requirements=["C", "A"])
     at = _core.first_not_finite(_read_only(array.reshape(-1)))
     if at >= 0:
         row, column = divmod(at, array.shape[1])
@@ -191,6 +195,8 @@ def _dense(objects: Any, name: str, *, single: bool) -> DenseStore:
 
 def _read(objects: Any, name: str) -> np.ndarray[Any, Any]:
     """Whatever numpy can read, as an array of whatever dtype."""
+    if type(objects) is np.ndarray and objects.dtype.kind in "biuf":
+        return objects
     check_unmasked(objects, name)
     if isinstance(objects, (Mapping, Set, ValuesView)) or _is_column_of_rows(objects):
         objects = list_objects(objects, name=name, wanted="vectors, one for each object")
