@@ -18,7 +18,8 @@ extern const BitLoops bit_loops;
 
 const BitLoops& bit_loops([[maybe_unused]] Isa isa) {
 #if defined(__x86_64__)
-    if (isa == Isa::avx512 && __builtin_cpu_supports("avx512vpopcntdq")) return avx512::bit_loops;
+    const bool is_wide = isa == Isa::avx512 || isa == Isa::amx;
+    if (is_wide && __builtin_cpu_supports("avx512vpopcntdq")) return avx512::bit_loops;
     if (isa != Isa::baseline) return avx2::bit_loops;
 #endif
     return baseline::bit_loops;

@@ -1,11 +1,14 @@
 // The loops of code_loops.hpp, once per instruction set: FASTMKS_ISA names the namespace. Where
-// FASTMKS_VNNI or FASTMKS_AVX2 is defined, sums of products of bytes use that unit's instructions.
+// FASTMKS_AVX2, FASTMKS_VNNI, FASTMKS_AMX (and FASTMKS_VNNI) or FASTMKS_DOTPROD is defined, sums of
+// products of bytes use that unit's instructions.
 // Nothing here uses the standard library; see vector_loops.inl.
 
 #include "fastmks/code_loops.hpp"
 
 #if defined(FASTMKS_VNNI) || defined(FASTMKS_AVX2)
 #include <immintrin.h>
+#elif defined(FASTMKS_DOTPROD)
+#include <arm_neon.h>
 #endif
 
 namespace fastmks::FASTMKS_ISA {
@@ -242,6 +245,42 @@ template <std::size_t Queries>
     }
 }
 
+#elif defined(FASTMKS_DOTPROD)
+
+// Codes as signed bytes, which need no bias.
+template <std::size_t Queries>
+[[gnu::always_inline]] inline void add_up(const CodeBlock& block, std::size_t first_group,
+                                          const CodeQuery* queries,
+                                          std::int32_t (*sums)[tile_size]) {
+    constexpr std::size_t n_quads = 4;  // of objects, in a group
+    const uint8x16_t top_bit = vdupq_n_u8(0x80);
+    for (std::size_t g = 0; g < tile_groups; ++g) {
+        const CodeLine* codes = block.codes + (first_group + g) * block.n_words;
+        int32x4_t total[Queries][n_quads];
+        for (std::size_t i = 0; i < Queries; ++i) {
+            for (int32x4_t& sum : total[i]) sum = vdupq_n_s32(0);
+        }
+        for (std::size_t w = 0; w < block.n_words; ++w) {
+            int8x16_t objects[n_quads];
+            for (std::size_t j = 0; j < n_quads; ++j) {
+                objects[j] =
+                    vreinterpretq_s8_u8(veorq_u8(vld1q_u8(codes[w].bytes + 16 * j), top_bit));
+            }
+            for (std::size_t i = 0; i < Queries; ++i) {
+                const int8x16_t query = vreinterpretq_s8_s32(vdupq_n_s32(queries[i].words[w]));
+                for (std::size_t j = 0; j < n_quads; ++j) {
+                    total[i][j] = vdotq_s32(total[i][j], objects[j], query);
+                }
+            }
+        }
+        for (std::size_t i = 0; i < Queries; ++i) {
+            for (std::size_t j = 0; j < n_quads; ++j) {
+                vst1q_s32(sums[i] + g * group_size + 4 * j, total[i][j]);
+            }
+        }
+    }
+}
+
 #else
 
 template <std::size_t Queries>
@@ -286,10 +325,105 @@ void scan_tile(const CodeBlock& block, std::size_t tile, const CodeQuery* querie
 
 #endif
 
+#if defined(FASTMKS_AMX)
+
+constexpr std::size_t block_queries = 16;  // the rows of a tile register
+constexpr std::size_t most_chunks = 64;    // of 16 words: 4096 coordinates
+
+// Registers 0 to 3 hold sums, 4 queries, 5 to 7 objects.
+struct alignas(64) TileShapes {
+    std::uint8_t palette = 1;
+    std::uint8_t start_row = 0;
+    std::uint8_t reserved[14] = {};
+    std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+    std::uint8_t n_rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+
+// The words of up to 16 queries, zeros behind them and below.
+struct alignas(64) QueryBlock {
+    std::int32_t words[most_chunks][block_queries][16];
+};
+
+inline void pack(const CodeQuery* queries, std::size_t n_queries, std::size_t n_words,
+                 QueryBlock& out) {
+    for (std::size_t w = 0; w < n_words; w += 16) {
+        const std::size_t n = n_words - w < 16 ? n_words - w : 16;
+        const auto mask = static_cast<__mmask16>((1u << n) - 1);
+        for (std::size_t i = 0; i < block_queries; ++i) {
+            const __m512i words = i < n_queries
+                                      ? _mm512_maskz_loadu_epi32(mask, queries[i].words + w)
+                                      : _mm512_setzero_si512();
+            _mm512_store_si512(out.words[w / 16][i], words);
+        }
+    }
+}
+
+// A tile of objects for up to 16 queries. Behind the words of a group come those of the next one,
+// and behind the last as many zeros as are read: the queries have zeros there.
+inline void scan_block(const CodeBlock& block, std::size_t tile, const QueryBlock& packed,
+                       const CodeQuery* queries, std::size_t n_queries, const std::int32_t* least,
+                       CodeBounds* out) {
+    const std::size_t n_words = block.n_words;
+    const CodeLine* codes = block.codes + tile * tile_groups * n_words;
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+    for (std::size_t w = 0; w < n_words; w += 16, codes += 16) {
+        _tile_loadd(4, packed.words[w / 16], 64);
+        _tile_loadd(5, codes, 64);
+        _tile_loadd(6, codes + n_words, 64);
+        _tile_loadd(7, codes + 2 * n_words, 64);
+        _tile_dpbsud(0, 4, 5);
+        _tile_loadd(5, codes + 3 * n_words, 64);
+        _tile_dpbsud(1, 4, 6);
+        _tile_dpbsud(2, 4, 7);
+        _tile_dpbsud(3, 4, 5);
+    }
+    alignas(64) std::int32_t sums[block_queries][tile_size];
+    _tile_stored(0, sums[0], sizeof(sums[0]));
+    _tile_stored(1, sums[0] + 16, sizeof(sums[0]));
+    _tile_stored(2, sums[0] + 32, sizeof(sums[0]));
+    _tile_stored(3, sums[0] + 48, sizeof(sums[0]));
+    for (std::size_t i = 0; i < n_queries; ++i) {
+        const __m512i bias = _mm512_set1_epi32(queries[i].bias);
+        const Four total{_mm512_sub_epi32(_mm512_load_si512(sums[i]), bias),
+                         _mm512_sub_epi32(_mm512_load_si512(sums[i] + 16), bias),
+                         _mm512_sub_epi32(_mm512_load_si512(sums[i] + 32), bias),
+                         _mm512_sub_epi32(_mm512_load_si512(sums[i] + 48), bias)};
+        out[i].kept[tile] = keep_some(block, queries[i], least[i], tile * tile_size, total, out[i]);
+    }
+}
+
+#endif
+
 void scan(const CodeBlock& block, const CodeQuery* queries, std::size_t n_queries,
           CodeBounds* out) {
     std::int32_t least[most_queries];
     for (std::size_t i = 0; i < n_queries; ++i) least[i] = least_sum(block, queries[i]);
+    std::size_t n_done = 0;
+#if defined(FASTMKS_AMX)
+    const bool fits = block.n_words <= 16 * most_chunks;
+    if (fits && n_queries > 4) {
+        const TileShapes shapes;
+        _tile_loadconfig(&shapes);
+        QueryBlock packed;
+        for (; n_done + 4 < n_queries; n_done += block_queries) {
+            const std::size_t n_left = n_queries - n_done;
+            const std::size_t n = n_left < block_queries ? n_left : block_queries;
+            pack(queries + n_done, n, block.n_words, packed);
+            asm volatile("" ::: "memory");  // the compiler does not see that tiles are loaded
+            for (std::size_t tile = 0; tile < block.n_tiles; ++tile) {
+                scan_block(block, tile, packed, queries + n_done, n, least + n_done, out + n_done);
+            }
+        }
+        _tile_release();
+        if (n_done >= n_queries) return;
+    }
+#endif
+    queries += n_done;
+    out += n_done;
+    n_queries -= n_done;
     // Each call asks for its share of the next tile, whose codes come from afar the first time.
     const std::size_t n_lines = block.n_words * tile_groups;
     const std::size_t share = n_queries > 4 ? 4 * n_lines / n_queries + 1 : 0;
@@ -297,7 +431,7 @@ void scan(const CodeBlock& block, const CodeQuery* queries, std::size_t n_querie
         const CodeLine* next = block.codes + (tile + 1) * n_lines;
         in_fours(n_queries, [&](auto count, std::size_t i) {
             for (std::size_t line = 0; line < share; ++line) __builtin_prefetch(next++);
-            scan_tile<count.value>(block, tile, queries + i, least + i, out + i);
+            scan_tile<count.value>(block, tile, queries + i, least + n_done + i, out + i);
         });
     }
 }

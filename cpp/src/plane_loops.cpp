@@ -18,7 +18,7 @@ extern const PlaneLoops plane_loops;
 
 const PlaneLoops& plane_loops([[maybe_unused]] Isa isa) {
 #if defined(__x86_64__)
-    if (isa == Isa::avx512) return avx512::plane_loops;
+    if (isa == Isa::avx512 || isa == Isa::amx) return avx512::plane_loops;
     if (isa != Isa::baseline) return avx2::plane_loops;
 #endif
     return baseline::plane_loops;

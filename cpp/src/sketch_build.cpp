@@ -151,7 +151,7 @@ Sketch::Sketch(const Space& objects, std::shared_ptr<const Projection> projectio
     order(rows, threads, watch);
 
     const std::size_t n_places = leaves_.size() * leaf_size;
-    codes_.resize(first_line(leaves_.size()));
+    codes_.resize(first_line(leaves_.size()) + lines_behind);
     for (CodeLine& line : codes_)
         std::fill(std::begin(line.bytes), std::end(line.bytes), code_bias);
     tails_.assign(n_places, 0.0f);

@@ -18,7 +18,7 @@ extern const VectorLoops loops;
 
 const VectorLoops& vector_loops([[maybe_unused]] Isa isa) {
 #if defined(__x86_64__)
-    if (isa == Isa::avx512) return avx512::loops;
+    if (isa == Isa::avx512 || isa == Isa::amx) return avx512::loops;
     if (isa == Isa::avx2) return avx2::loops;
 #endif
     return baseline::loops;

@@ -19,7 +19,7 @@ struct Block {
     Block(std::size_t n_words_, std::size_t n_groups_, bool has_extras, Draw& draw)
         : n_words(n_words_),
           n_groups(n_groups_),
-          codes(n_groups * n_words),
+          codes(n_groups * n_words + lines_behind),
           tails(n_groups * group_size),
           extras(has_extras ? tails.size() : 0) {
         for (CodeLine& line : codes) {

@@ -197,6 +197,13 @@ TEST(isas_are_listed_weakest_first) {
     CHECK(to_string(Isa::baseline) == "baseline");
     CHECK(to_string(Isa::avx2) == "avx2");
     CHECK(to_string(Isa::avx512) == "avx512");
+    CHECK(to_string(Isa::amx) == "amx");
+    CHECK(to_string(Isa::dotprod) == "dotprod");
+    for (const Isa isa : {Isa::dotprod, Isa::avx2, Isa::avx512, Isa::amx}) {
+        if (std::find(isas.begin(), isas.end(), isa) != isas.end()) continue;
+        std::printf("     this machine has no %s: nothing of it is tested here\n",
+                    to_string(isa).c_str());
+    }
 }
 
 TEST(padding_fills_whole_lanes) {

@@ -22,9 +22,12 @@ struct alignas(64) CodeLine {
     std::uint8_t bytes[group_size * bytes_per_word];
 };
 
+/// So many lines behind the last group may be read, whatever they hold.
+inline constexpr std::size_t lines_behind = 15;
+
 /// The objects of a leaf.
 struct CodeBlock {
-    const CodeLine* codes;  ///< word after word, group after group
+    const CodeLine* codes;  ///< word after word, group after group; more may be read behind them
     std::size_t n_words;    ///< of each object
     std::size_t n_tiles;    ///< of tile_size objects
     const float* tails;
