@@ -226,6 +226,34 @@ def test_budget_needs_a_tree():
         Index(np.eye(4), "linear").search([[1.0, 0, 0, 0]], budget=2, algorithm="filter")
 
 
+@pytest.mark.parametrize("data", ["normal", "ties", "lines"])
+@pytest.mark.parametrize(
+    "kernel", [K.Linear(), K.Cosine(), K.Polynomial(2, offset=0.3), K.Gaussian(0.05)], ids=repr
+)
+def test_many_leaves_are_looked_at_by_groups(kernel, data):
+    n = 140_000  # 547 leaves: the last group is not full
+    rows = {
+        "normal": lambda: rng().standard_normal((n, 3)),
+        "ties": lambda: rng().integers(-30, 31, size=(n, 3)).astype(float),
+        "lines": lambda: rng().standard_normal((n, 1)) * np.array([1.0, 1e-3, 1e-6]) + 1e-9,
+    }[data]()
+    queries = queries_for(rows)
+    index = Index(rows, kernel, algorithm="filter")
+    for k in (1, 10, 600):
+        hits = index.search(queries, k)
+        assert_identical(hits, index.search(queries, k, algorithm="scan"))
+        if k < 600 and data == "normal" and not isinstance(kernel, K.Polynomial):
+            assert hits.stats.bounds < 0.2 * len(queries) * n
+    few = np.flatnonzero(rng().random(n) < 0.001)
+    some = index.search(queries, k=5, only=few)
+    assert_identical(some, index.search(queries, k=5, only=few, algorithm="scan"))
+    threshold = float(np.median(index.search(queries, k=20).values[:, -1]))
+    above = index.search_above(queries, threshold)
+    expected = index.search_above(queries, threshold, algorithm="scan")
+    assert above.values.tobytes() == expected.values.tobytes()
+    np.testing.assert_array_equal(above.indices, expected.indices)
+
+
 @pytest.mark.parametrize("dimension", [1, 3, 4, 5, 30])
 @pytest.mark.parametrize("kernel", [K.Linear(), K.Cosine(), K.Gaussian(2.0), K.Polynomial(2)])
 def test_any_number_of_axes_gives_the_same(dimension, kernel):

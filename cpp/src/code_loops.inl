@@ -436,11 +436,6 @@ void scan(const CodeBlock& block, const CodeQuery* queries, std::size_t n_querie
     }
 }
 
-// A promise that is not a number promises everything.
-[[gnu::always_inline]] inline float promised(float promise) {
-    return promise == promise ? promise : __builtin_inff();
-}
-
 // One number of each leaf of a group: loops over arrays of so many are vectorised the wrong way.
 typedef float Floats __attribute__((vector_size(group_size * sizeof(float))));
 typedef float UnalignedFloats
@@ -448,6 +443,31 @@ typedef float UnalignedFloats
 
 [[gnu::always_inline]] inline Floats load_floats(const float* from) {
     return *reinterpret_cast<const UnalignedFloats*>(from);
+}
+
+[[gnu::always_inline]] inline void store_floats(Floats numbers, float* to) {
+    *reinterpret_cast<UnalignedFloats*>(to) = numbers;
+}
+
+[[gnu::always_inline]] inline Floats absolute(Floats x) {
+    return x < 0.0f ? -x : x;
+}
+
+// 0 for what is negative, or not a number.
+[[gnu::always_inline]] inline Floats positive(Floats x) {
+    return x > 0.0f ? x : Floats{};
+}
+
+[[gnu::always_inline]] inline Floats square_roots(Floats x) {
+    float numbers[group_size];
+    store_floats(x, numbers);
+    for (float& number : numbers) number = __builtin_sqrtf(number);
+    return load_floats(numbers);
+}
+
+// A promise that is not a number promises everything.
+[[gnu::always_inline]] inline Floats promised(Floats promise) {
+    return promise == promise ? promise : Floats{} + __builtin_inff();
 }
 
 template <std::size_t Queries>
@@ -466,16 +486,15 @@ void bound_products_of(const LeafGroup& group, const LeafQuery* queries, float* 
     }
     for (std::size_t i = 0; i < Queries; ++i) {
         const LeafQuery query = queries[i];
-        for (std::size_t l = 0; l < group_size; ++l) {
-            const float ball = query.norm * group.radii[l];
-            const float box = reach[i][l] + query.error * group.radii[l];
-            const float beyond = (ball < box ? ball : box) + query.tail * group.tails[l] +
-                                 query.slack * group.lengths[l];
-            const float score = product[i][l] - query.middle;
-            const float side = query.is_two_sided ? __builtin_fabsf(score) : score;
-            scores[i * stride + l] = product[i][l];
-            promises[i * stride + l] = promised(side + beyond);
-        }
+        const Floats radii = load_floats(group.radii);
+        const Floats ball = query.norm * radii;
+        const Floats box = reach[i] + query.error * radii;
+        const Floats beyond = (ball < box ? ball : box) + query.tail * load_floats(group.tails) +
+                              query.slack * load_floats(group.lengths);
+        const Floats score = product[i] - query.middle;
+        const Floats side = query.is_two_sided ? absolute(score) : score;
+        store_floats(product[i], scores + i * stride);
+        store_floats(promised(side + beyond), promises + i * stride);
     }
 }
 
@@ -488,34 +507,26 @@ void bound_distances_of(const LeafGroup& group, const LeafQuery* queries, float*
         const Floats centres = load_floats(group.centres + c * group_size);
         const Floats halves = load_floats(group.halves + c * group_size);
         for (std::size_t i = 0; i < Queries; ++i) {
-            const Floats signed_difference = queries[i].row[c] - centres;
-            const Floats difference =
-                signed_difference < 0.0f ? -signed_difference : signed_difference;
-            const Floats outside = difference - halves;
-            const Floats positive = outside > 0.0f ? outside : Floats{};
+            const Floats difference = absolute(queries[i].row[c] - centres);
+            const Floats outside = positive(difference - halves);
             square[i] += difference * difference;
-            gap[i] += positive * positive;
+            gap[i] += outside * outside;
         }
     }
     for (std::size_t i = 0; i < Queries; ++i) {
         const LeafQuery query = queries[i];
-        for (std::size_t l = 0; l < group_size; ++l) {
-            const float length = __builtin_sqrtf(square[i][l]);
-            const float off = query.slack * (query.norm + group.lengths[l]) + query.error;
-            float ball = length - off - group.radii[l];
-            ball = ball > 0.0f ? ball : 0.0f;
-            float box = __builtin_sqrtf(gap[i][l]) - off;
-            box = box > 0.0f ? box : 0.0f;
-            const float inside = ball > box ? ball : box;
-            const float below = query.least_tail - group.tails[l];
-            const float above = group.least_tails[l] - query.tail;
-            float outside = below > above ? below : above;
-            outside = outside > 0.0f ? outside : 0.0f;
-            // Two squares and their sum round.
-            const float bound = -0.5f * (inside * inside + outside * outside) * (1.0f - 0x1p-20f);
-            scores[i * stride + l] = -0.5f * (square[i][l] + query.least_tail * query.least_tail);
-            promises[i * stride + l] = promised(bound - query.middle);
-        }
+        const Floats off = query.slack * (query.norm + load_floats(group.lengths)) + query.error;
+        const Floats ball = positive(square_roots(square[i]) - off - load_floats(group.radii));
+        const Floats box = positive(square_roots(gap[i]) - off);
+        const Floats inside = ball > box ? ball : box;
+        const Floats below = query.least_tail - load_floats(group.tails);
+        const Floats above = load_floats(group.least_tails) - query.tail;
+        const Floats outside = positive(below > above ? below : above);
+        // Two squares and their sum round.
+        const Floats bound = -0.5f * (inside * inside + outside * outside) * (1.0f - 0x1p-20f);
+        store_floats(-0.5f * (square[i] + query.least_tail * query.least_tail),
+                     scores + i * stride);
+        store_floats(promised(bound - query.middle), promises + i * stride);
     }
 }
 
@@ -598,7 +609,7 @@ Codes quantize(const float* numbers, const float* centre, std::size_t n_words, f
         if (centre) x -= load_floats(centre + j);
         *reinterpret_cast<UnalignedFloats*>(difference + j) = x;
         squares += x * x;
-        const Floats length = x < 0.0f ? -x : x;
+        const Floats length = absolute(x);
         greatest = length > greatest ? length : greatest;
     }
     float largest = 0.0f;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
 
@@ -11,6 +12,7 @@ namespace {
 constexpr std::size_t objects_at_once = 1024;
 constexpr std::size_t most_split_axes = 16;  // leaves are split along the first axes only
 constexpr std::size_t most_sampled = 2048;   // objects looked at to choose one
+constexpr std::size_t many_leaves = 512;     // have boxes around groups of them
 constexpr double up = 1 + 0x1p-20;           // more than any rounding of these lengths
 constexpr std::uint32_t no_object = std::numeric_limits<std::uint32_t>::max();
 
@@ -152,21 +154,20 @@ Sketch::Sketch(const Space& objects, std::shared_ptr<const Projection> projectio
 
     const std::size_t n_places = leaves_.size() * leaf_size;
     codes_.resize(first_line(leaves_.size()) + lines_behind);
-    for (CodeLine& line : codes_)
-        std::fill(std::begin(line.bytes), std::end(line.bytes), code_bias);
+    for (CodeLine& line : codes_) std::memset(line.bytes, code_bias, sizeof(line.bytes));
     tails_.assign(n_places, 0.0f);
     if (projection_->is_distance()) {
         extras_.assign(n_places, 0.0f);
         whole_centres_.assign(leaves_.size() * n_padded(), 0.0f);
     }
-    centres_.assign(n_leaf_groups() * dimension_ * group_size, 0.0f);
-    halves_.assign(centres_.size(), 0.0f);
-    radii_.assign(n_leaf_groups() * group_size, 0.0f);
-    lengths_ = greatest_tails_ = least_tails_ = radii_;
+    boxes_.resize(n_leaf_groups(), dimension_);
     parallel_for(leaves_.size(), threads, watch, [&](std::size_t leaf, Worker& worker) {
         code_leaf(leaf, rows);
         worker.advance(leaf_objects(leaf));
     });
+    if (leaves_.size() < many_leaves) return;
+    group_boxes_.resize((n_leaf_groups() + group_size - 1) / group_size, dimension_);
+    for (std::size_t group = 0; group < n_leaf_groups(); ++group) enclose_group(group);
 }
 
 void Sketch::order(const Rows& rows, std::size_t threads, const Watch& watch) {
@@ -192,7 +193,6 @@ void Sketch::order(const Rows& rows, std::size_t threads, const Watch& watch) {
 void Sketch::code_leaf(std::size_t index, const Rows& rows) {
     const std::size_t n = leaf_objects(index);
     const std::uint32_t* members = positions(index);
-    const std::size_t group = index / group_size, lane = index % group_size;
     // The middle of the box along each axis.
     std::vector<double> centre(dimension_);
     double centre_square = 0.0;
@@ -206,9 +206,9 @@ void Sketch::code_leaf(std::size_t index, const Rows& rows) {
         const float middle = 0.5f * least + 0.5f * greatest;
         const double half =
             std::max(static_cast<double>(greatest) - middle, static_cast<double>(middle) - least);
-        const std::size_t at = (group * dimension_ + c) * group_size + lane;
-        centres_[at] = middle;
-        halves_[at] = round_up(half * up);
+        const std::size_t at = boxes_.at(index, c);
+        boxes_.centres[at] = middle;
+        boxes_.halves[at] = round_up(half * up);
         centre[c] = middle;
         centre_square += centre[c] * centre[c];
     }
@@ -239,16 +239,16 @@ void Sketch::code_leaf(std::size_t index, const Rows& rows) {
             extras_[index * leaf_size + j] = round_up(-0.5 * (length * length + tail * tail));
         }
     }
-    radii_[index] = round_up(radius);
-    lengths_[index] = round_up(std::sqrt(centre_square) * up + radius);
-    greatest_tails_[index] = round_up(greatest_tail);
-    least_tails_[index] = round_down(least_tail);
+    boxes_.radii[index] = round_up(radius);
+    boxes_.lengths[index] = round_up(std::sqrt(centre_square) * up + radius);
+    boxes_.greatest_tails[index] = round_up(greatest_tail);
+    boxes_.least_tails[index] = round_down(least_tail);
     leaves_[index] = {.scale = 1.0f,
                       .code_norm = 0.0f,
                       .code_error = round_up(error),
-                      .radius = radii_[index],
-                      .length = lengths_[index],
-                      .tail = greatest_tails_[index]};
+                      .radius = boxes_.radii[index],
+                      .length = boxes_.lengths[index],
+                      .tail = boxes_.greatest_tails[index]};
     write_codes(index, differences);
 }
 
@@ -292,23 +292,70 @@ std::size_t Sketch::leaf_objects(std::size_t leaf) const noexcept {
     return std::min(leaf_size, n_objects_ - leaf * leaf_size);
 }
 
-LeafGroup Sketch::leaf_group(std::size_t group) const noexcept {
-    const std::size_t at = group * dimension_ * group_size;
+void Boxes::resize(std::size_t n_groups, std::size_t n_dimensions) {
+    dimension = n_dimensions;
+    centres.assign(n_groups * dimension * group_size, 0.0f);
+    halves = centres;
+    radii.assign(n_groups * group_size, 0.0f);
+    lengths = greatest_tails = least_tails = radii;
+}
+
+LeafGroup Boxes::group(std::size_t index) const noexcept {
+    const std::size_t first = index * group_size;
+    return {dimension,
+            centres.data() + first * dimension,
+            halves.data() + first * dimension,
+            radii.data() + first,
+            lengths.data() + first,
+            greatest_tails.data() + first,
+            least_tails.data() + first};
+}
+
+std::size_t Boxes::n_bytes() const noexcept {
+    return sizeof(float) * (centres.size() + halves.size() + 4 * radii.size());
+}
+
+// A box and a ball around those of a group of leaves.
+void Sketch::enclose_group(std::size_t group) {
     const std::size_t first = group * group_size;
-    return {dimension_,
-            centres_.data() + at,
-            halves_.data() + at,
-            radii_.data() + first,
-            lengths_.data() + first,
-            greatest_tails_.data() + first,
-            least_tails_.data() + first};
+    const std::size_t end = std::min(first + group_size, n_leaves());
+    double centre_square = 0.0;
+    std::vector<double> squares(end - first);  // of the distances between centres
+    for (std::size_t c = 0; c < dimension_; ++c) {
+        double least = HUGE_VAL, greatest = -HUGE_VAL;
+        for (std::size_t leaf = first; leaf < end; ++leaf) {
+            const double centre = boxes_.centres[boxes_.at(leaf, c)];
+            const double half = boxes_.halves[boxes_.at(leaf, c)];
+            least = std::min(least, centre - half);
+            greatest = std::max(greatest, centre + half);
+        }
+        const auto middle = static_cast<float>(0.5 * least + 0.5 * greatest);
+        const std::size_t at = group_boxes_.at(group, c);
+        group_boxes_.centres[at] = middle;
+        group_boxes_.halves[at] = round_up(std::max(greatest - middle, middle - least) * up);
+        centre_square += static_cast<double>(middle) * middle;
+        for (std::size_t leaf = first; leaf < end; ++leaf) {
+            const double difference = boxes_.centres[boxes_.at(leaf, c)] - middle;
+            squares[leaf - first] += difference * difference;
+        }
+    }
+    double radius = 0.0, greatest_tail = 0.0, least_tail = HUGE_VAL;
+    for (std::size_t leaf = first; leaf < end; ++leaf) {
+        radius = std::max(radius, std::sqrt(squares[leaf - first]) * up + boxes_.radii[leaf]);
+        greatest_tail = std::max<double>(greatest_tail, boxes_.greatest_tails[leaf]);
+        least_tail = std::min<double>(least_tail, boxes_.least_tails[leaf]);
+    }
+    group_boxes_.radii[group] = round_up(radius);
+    group_boxes_.lengths[group] = round_up(std::sqrt(centre_square) * up + radius);
+    group_boxes_.greatest_tails[group] = round_up(greatest_tail);
+    group_boxes_.least_tails[group] = round_down(least_tail);
 }
 
 std::size_t Sketch::n_bytes() const noexcept {
     return sizeof(CodeLine) * codes_.size() +
-           sizeof(float) * (tails_.size() + extras_.size() + centres_.size() + halves_.size() +
-                            whole_centres_.size()) +
-           sizeof(std::uint32_t) * positions_.size() + sizeof(Leaf) * leaves_.size();
+           sizeof(float) * (tails_.size() + extras_.size() + whole_centres_.size()) +
+           boxes_.n_bytes() + group_boxes_.n_bytes() + sizeof(std::uint32_t) * positions_.size() +
+           sizeof(Leaf) * leaves_.size();
 }
 
 }  // namespace fastmks

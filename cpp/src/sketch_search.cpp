@@ -30,7 +30,9 @@ public:
           worker_(worker),
           loops_(code_loops(problem.objects.isa())),
           is_distance_(sketch.projection().is_distance()),
-          n_leaves_(sketch.n_leaf_groups() * group_size) {}
+          bound_(is_distance_ ? loops_.bound_distances : loops_.bound_products),
+          n_leaves_(sketch.n_leaf_groups() * group_size),
+          n_groups_(sketch.group_boxes().radii.size()) {}
 
     // Prepares queries [begin, end).
     void start(std::size_t begin, std::size_t end, std::size_t k) {
@@ -136,26 +138,72 @@ private:
                 query.is_two_sided};
     }
 
+    // Bounds all leaves for all queries; or, where they are many, groups of them, and each group's
+    // leaves when a query gets there.
     void bound_leaves() {
+        const bool has_groups = n_groups_ > 0;
+        leaf_queries_.clear();
+        for (const Query& query : queries_) leaf_queries_.push_back(leaf_query(query));
         const std::size_t n = queries_.size() * n_leaves_;
         scores_.resize(n);
-        promises_.resize(n);
-        const auto bound = is_distance_ ? loops_.bound_distances : loops_.bound_products;
-        LeafQuery leaf_queries[most_queries];
-        for (std::size_t i = 0; i < queries_.size(); ++i) leaf_queries[i] = leaf_query(queries_[i]);
-        for (std::size_t group = 0; group < sketch_.n_leaf_groups(); ++group) {
-            bound(sketch_.leaf_group(group), leaf_queries, queries_.size(),
-                  scores_.data() + group * group_size, promises_.data() + group * group_size,
-                  n_leaves_);
+        promises_.assign(n, -HUGE_VALF);
+        if (!has_groups) {
+            return bound_boxes(sketch_.boxes(), sketch_.n_leaves(), n_leaves_, scores_, promises_);
+        }
+        group_scores_.resize(queries_.size() * n_groups_);
+        group_promises_.resize(queries_.size() * n_groups_);
+        bound_boxes(sketch_.group_boxes(), sketch_.n_leaf_groups(), n_groups_, group_scores_,
+                    group_promises_);
+    }
+
+    // Bounds n boxes for all queries; `stride` is n rounded up to whole groups.
+    void bound_boxes(const Boxes& boxes, std::size_t n, std::size_t stride,
+                     std::vector<float>& scores, std::vector<float>& promises) {
+        for (std::size_t at = 0; at < stride; at += group_size) {
+            bound_(boxes.group(at / group_size), leaf_queries_.data(), queries_.size(),
+                   scores.data() + at, promises.data() + at, stride);
         }
         for (std::size_t i = 0; i < queries_.size(); ++i) {
-            float* promises = promises_.data() + i * n_leaves_;
-            for (std::size_t l = sketch_.n_leaves(); l < n_leaves_; ++l) promises[l] = -HUGE_VALF;
-            if (!queries_[i].is_finite) std::fill_n(promises, sketch_.n_leaves(), HUGE_VALF);
+            float* of_query = promises.data() + i * stride;
+            if (!queries_[i].is_finite) std::fill_n(of_query, n, HUGE_VALF);
+            std::fill(of_query + n, of_query + stride, -HUGE_VALF);
         }
-        counts_.bounds += queries_.size() * sketch_.n_leaves();
-        counts_.operations += 2 * queries_.size() * n_leaves_ * sketch_.dimension();
+        counts_.bounds += queries_.size() * n;
+        counts_.operations += 2 * queries_.size() * stride * sketch_.dimension();
         worker_.advance(0);
+    }
+
+    // Bounds the leaves of a group for one query.
+    void open_group(std::size_t i, std::size_t group) {
+        const std::size_t first = group * group_size;
+        const std::size_t n = std::min(group_size, sketch_.n_leaves() - first);
+        float* promises = promises_.data() + i * n_leaves_ + first;
+        bound_(sketch_.boxes().group(group), &leaf_queries_[i], 1,
+               scores_.data() + i * n_leaves_ + first, promises, n_leaves_);
+        if (!queries_[i].is_finite) std::fill_n(promises, n, HUGE_VALF);
+        std::fill(promises + n, promises + group_size, -HUGE_VALF);
+        group_promises_[i * n_groups_ + group] = -HUGE_VALF;
+        opened_.push_back(static_cast<std::uint32_t>(group));
+        counts_.bounds += n;
+        counts_.operations += 2 * group_size * sketch_.dimension();
+    }
+
+    // The most promising leaf of a query.
+    std::size_t best_leaf(std::size_t i) {
+        const float* promises = promises_.data() + i * n_leaves_;
+        if (n_groups_ == 0) return loops_.greatest(promises, n_leaves_);
+        const float* of_groups = group_promises_.data() + i * n_groups_;
+        std::size_t best = 0;
+        for (;;) {
+            for (const std::uint32_t group : opened_) {
+                const std::size_t first = group * group_size;
+                const std::size_t leaf = first + loops_.greatest(promises + first, group_size);
+                if (promises[leaf] > promises[best]) best = leaf;
+            }
+            const std::size_t group = loops_.greatest(of_groups, n_groups_);
+            if (!(of_groups[group] > promises[best])) return best;
+            open_group(i, group);
+        }
     }
 
     // Notes that only values of at least `value` matter to a query.
@@ -176,9 +224,29 @@ private:
 
     // The leaves that a query still wants, into chosen_.
     void choose_leaves(std::size_t i) {
-        chosen_.resize(n_leaves_);
-        chosen_.resize(loops_.choose(promises_.data() + i * n_leaves_, n_leaves_,
-                                     round_down(queries_[i].reach), chosen_.data()));
+        const float reach = round_down(queries_[i].reach);
+        const float* promises = promises_.data() + i * n_leaves_;
+        if (n_groups_ == 0) {
+            chosen_.resize(n_leaves_);
+            chosen_.resize(loops_.choose(promises, n_leaves_, reach, chosen_.data()));
+            return;
+        }
+        std::vector<std::uint32_t>& wanted = chosen_;
+        wanted.resize(n_groups_);
+        wanted.resize(
+            loops_.choose(group_promises_.data() + i * n_groups_, n_groups_, reach, wanted.data()));
+        for (const std::uint32_t group : wanted) open_group(i, group);
+        chosen_.resize(opened_.size() * group_size);
+        std::size_t n_chosen = 0;
+        for (const std::uint32_t group : opened_) {
+            const auto first = static_cast<std::uint32_t>(group * group_size);
+            std::uint32_t* out = chosen_.data() + n_chosen;
+            const std::size_t n = loops_.choose(promises + first, group_size, reach, out);
+            for (std::size_t j = 0; j < n; ++j) out[j] += first;
+            n_chosen += n;
+        }
+        chosen_.resize(n_chosen);
+        opened_.clear();
     }
 
     void add_pairs(std::size_t i) {
@@ -192,7 +260,7 @@ private:
     void begin_top_k(std::size_t i, std::size_t k) {
         Query& query = queries_[i];
         for (std::size_t n = 0; n < sketch_.n_leaves() && query.best.hits().size() < k; ++n) {
-            search_first(i, loops_.greatest(promises_.data() + i * n_leaves_, n_leaves_), k);
+            search_first(i, best_leaf(i), k);
         }
         choose_leaves(i);
         if (chosen_.size() > std::min(few_leaves, sketch_.n_leaves() / 8)) return add_pairs(i);
@@ -425,7 +493,9 @@ private:
     Worker& worker_;
     const CodeLoops& loops_;
     bool is_distance_;
+    decltype(CodeLoops::bound_products) bound_;
     std::size_t n_leaves_;  // rounded up to whole groups
+    std::size_t n_groups_;  // of leaves, rounded up likewise; 0 where all leaves are looked at
     const double* thresholds_ = nullptr;
     std::size_t work_ = 0;
     SketchCounts counts_;
@@ -433,6 +503,10 @@ private:
     Coordinates coordinates_;
     std::vector<float> scores_;    // of the centres of leaves, queries_.size() x n_leaves_
     std::vector<float> promises_;  // of leaves; minus infinity once searched
+    std::vector<LeafQuery> leaf_queries_;
+    std::vector<float> group_scores_;
+    std::vector<float> group_promises_;  // minus infinity once the group is open
+    std::vector<std::uint32_t> opened_;  // groups of the query looked at
     std::vector<std::uint32_t> chosen_;
     std::vector<Pair> pairs_;
     std::vector<float> difference_;

@@ -13,14 +13,16 @@ _Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 _MOST_SAMPLED = 8192  # vectors that say where the axes lie
 _MOST_EXACT = 1024  # columns up to which all axes are computed
-_MOST_AXES = 512
+_MOST_FOUND = 512  # axes beyond that
 _N_JUDGES = 32  # sampled vectors that play the queries when the number of axes is chosen
 _N_JUDGED = 8192  # and those that play the objects
 _N_NEIGHBOURS = 1024  # objects among which a judge looks for close ones
 _CLOSE = 0.8  # cosine of vectors that are
-# Seconds of the code of one coordinate of one object, and of one evaluation beside its own time,
-# which is spent waiting for memory.
+# Seconds of the code of one coordinate of one object, of one column of an evaluation, and of an
+# evaluation beside, which is spent waiting for memory. The same on every machine, so that the same
+# objects have the same axes everywhere.
 _CODE_SECONDS = 6e-12
+_COLUMN_SECONDS = 1e-10
 _WAITING_SECONDS = 1e-7
 
 
@@ -54,7 +56,7 @@ def choose_axes(
     # A judge that is an object is its own best hit.
     n_hits = k / len(space) * len(judged) + (1 if queries is None else 0)
     shares = _survivors(judges @ axes.T, judged @ axes.T, wanted, n_hits)
-    evaluation_seconds = space.core.measure_cost()[1] + _WAITING_SECONDS
+    evaluation_seconds = _WAITING_SECONDS + space.n_columns * _COLUMN_SECONDS
     costs = {m: m * _CODE_SECONDS + share * evaluation_seconds for m, share in shares.items()}
     best = min(costs, key=lambda m: (costs[m], m))
     return Axes(np.ascontiguousarray(axes[:best]), origin, shares[best], costs[best])
@@ -106,13 +108,13 @@ def _principal_axes(rows: _Floats) -> _Floats:
         axes = vectors[:, ::-1]
     else:  # the axes of a random part of the space that the rows reach
         rng = np.random.default_rng(0)
-        wanted = min(_MOST_AXES, n_columns, len(rows))
+        wanted = min(_MOST_FOUND, n_columns, len(rows))
         tried = rows.T @ (rows @ (rows.T @ rng.standard_normal((len(rows), wanted))))
         basis, _ = np.linalg.qr(tried)
         _, _, within = np.linalg.svd(rows @ basis, full_matrices=False)
         axes = basis @ within.T
     orthonormal, _ = np.linalg.qr(axes)  # to the last bits
-    return np.ascontiguousarray(orthonormal[:, :_MOST_AXES].T)
+    return np.ascontiguousarray(orthonormal.T)
 
 
 def _survivors(
@@ -133,7 +135,7 @@ def _survivors(
 
 
 def _candidates(most: int) -> list[int]:
-    few = [m for m in (1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384) if m < most]
+    few = [m for m in (1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768) if m < most]
     return [*few, most]
 
 

@@ -22,6 +22,26 @@ struct Leaf {
     float tail;        ///< the greatest
 };
 
+/// Boxes and balls around objects' coordinates, in groups of group_size.
+struct Boxes {
+    /// Room for so many groups.
+    void resize(std::size_t n_groups, std::size_t n_dimensions);
+    [[nodiscard]] LeafGroup group(std::size_t index) const noexcept;
+    [[nodiscard]] std::size_t n_bytes() const noexcept;
+    /// Where coordinate c of a box lies in `centres` and `halves`.
+    [[nodiscard]] std::size_t at(std::size_t box, std::size_t c) const noexcept {
+        return (box / group_size * dimension + c) * group_size + box % group_size;
+    }
+
+    std::size_t dimension = 0;
+    std::vector<float> centres;
+    std::vector<float> halves;
+    std::vector<float> radii;
+    std::vector<float> lengths;
+    std::vector<float> greatest_tails;
+    std::vector<float> least_tails;
+};
+
 /// Objects in 8-bit codes that bound their scores: coordinates on a few axes, rounded to whole
 /// multiples of a scale around the centre of a leaf of up to 256 objects that lie close to each
 /// other. Immutable once built. docs/filter.md derives the bounds.
@@ -52,7 +72,10 @@ public:
     [[nodiscard]] std::size_t n_leaf_groups() const noexcept {
         return (n_leaves() + group_size - 1) / group_size;
     }
-    [[nodiscard]] LeafGroup leaf_group(std::size_t group) const noexcept;
+    /// The boxes of the leaves.
+    [[nodiscard]] const Boxes& boxes() const noexcept { return boxes_; }
+    /// One box around each group of leaves; none where leaves are few enough to look at all.
+    [[nodiscard]] const Boxes& group_boxes() const noexcept { return group_boxes_; }
     /// Coordinates of a query or centre in one piece, zeros up to whole registers.
     [[nodiscard]] std::size_t n_padded() const noexcept {
         return (dimension_ + group_size - 1) / group_size * group_size;
@@ -86,6 +109,7 @@ public:
 private:
     void order(const Rows& rows, std::size_t threads, const Watch& watch);
     void code_leaf(std::size_t leaf, const Rows& rows);
+    void enclose_group(std::size_t group);
     void write_codes(std::size_t leaf, const std::vector<double>& differences);
     [[nodiscard]] std::size_t first_line(std::size_t leaf) const noexcept {
         return leaf * (leaf_size / group_size) * n_words_;
@@ -102,12 +126,8 @@ private:
     std::vector<CodeLine> codes_;
     std::vector<float> tails_;
     std::vector<float> extras_;
-    std::vector<float> centres_;
-    std::vector<float> halves_;
-    std::vector<float> radii_;
-    std::vector<float> lengths_;
-    std::vector<float> greatest_tails_;
-    std::vector<float> least_tails_;
+    Boxes boxes_;
+    Boxes group_boxes_;
     std::vector<float> whole_centres_;
 };
 
