@@ -83,18 +83,29 @@ public:
         return parts_.front()->score_vectors();
     }
     double value_above(double score) const override {
-        double value = parts_.front()->value_above(score);
-        for (std::size_t p = 1; p < parts_.size(); ++p) {
-            const double next = parts_[p]->value_above(score);
-            fold(&value, &next, 1);
-        }
-        return value;
+        return folded([=](const Space& part) { return part.value_above(score); });
+    }
+    double value_below(double score) const override {
+        return folded([=](const Space& part) {
+            return std::max(part.value_below(score), part.least_value());
+        });
     }
 
 protected:
     virtual void fold(double* values, const double* next, std::size_t n) const = 0;
     // Whether greater values fold to a greater one, in rounding too.
     virtual bool keeps_order() const noexcept = 0;
+
+    // Folds what number(part) gives for each part.
+    template <class Number>
+    double folded(Number number) const {
+        double value = number(*parts_.front());
+        for (std::size_t p = 1; p < parts_.size(); ++p) {
+            const double next = number(*parts_[p]);
+            fold(&value, &next, 1);
+        }
+        return value;
+    }
 
     // Folds what ask(part, its batch, objects, out, stride) gives for each part.
     template <class Ask>
@@ -238,6 +249,7 @@ public:
         return space_->least_value() >= 0.0 ? 0.0 : -HUGE_VAL;
     }
     double value_above(double score) const override { return space_->value_above(score) * factor_; }
+    double value_below(double score) const override { return space_->value_below(score) * factor_; }
     ScoreRange scores_below(double value, double largest) const override {
         // The product rounds: K * factor < value wherever K is below this.
         const double quotient = value / factor_;

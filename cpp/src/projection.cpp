@@ -148,4 +148,14 @@ ScoreRange AxisProjection::scores_below(const Space& objects, const Space&, doub
     return range;
 }
 
+double AxisProjection::value_from(const Space& objects, double score, double largest) const {
+    // As above, for vectors of length 1.
+    if (kind_ == ScoreKind::cosine && is_distance()) score += 1.0 - 8 * unit;
+    return objects.value_from(score, largest);
+}
+
+double Projection::value_from(const Space&, double, double) const {
+    return -HUGE_VAL;
+}
+
 }  // namespace fastmks

@@ -43,6 +43,17 @@ double Space::value_above(double) const {
     return HUGE_VAL;
 }
 
+double Space::value_below(double) const {
+    return -HUGE_VAL;
+}
+
+double Space::value_from(double score, double largest) const {
+    const ScoreKind kind = score_kind();
+    if (kind == ScoreKind::none || !is_increasing() || !std::isfinite(largest)) return -HUGE_VAL;
+    const double canonical = score_error(kind, *score_vectors()).below(score, largest);
+    return std::isfinite(canonical) ? value_below(canonical) : -HUGE_VAL;
+}
+
 bool Space::map_products(const Space&, std::size_t, Selection, double*) const {
     return false;
 }

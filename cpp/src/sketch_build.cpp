@@ -149,6 +149,7 @@ Sketch::Sketch(const Space& objects, std::shared_ptr<const Projection> projectio
             rows.row(i)[c] = static_cast<float>(rows.row(i)[c] * unit);
         }
         norm_ = std::max(norm_, rows.norms[i] * up);
+        has_zeros_ = has_zeros_ || objects.is_zero(i);
     }
     order(rows, threads, watch);
 
@@ -248,7 +249,8 @@ void Sketch::code_leaf(std::size_t index, const Rows& rows) {
                       .code_error = round_up(error),
                       .radius = boxes_.radii[index],
                       .length = boxes_.lengths[index],
-                      .tail = boxes_.greatest_tails[index]};
+                      .tail = boxes_.greatest_tails[index],
+                      .error = round_up(error)};
     write_codes(index, differences);
 }
 

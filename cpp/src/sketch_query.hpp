@@ -37,9 +37,15 @@ inline float promise_above(double promise) {
 class Candidates {
 public:
     [[nodiscard]] std::size_t size() const noexcept { return promises_.size(); }
-    void add(float promise, std::uint32_t position) {
-        promises_.push_back(promise);
-        positions_.push_back(position);
+    // Room for n more, all of which must be written.
+    struct Room {
+        float* promises;
+        std::uint32_t* positions;
+    };
+    [[nodiscard]] Room room(std::size_t n) {
+        const std::size_t before = size();
+        resize(before + n);
+        return {promises_.data() + before, positions_.data() + before};
     }
     // Leaves out those that promise less than `reach`.
     void drop(float reach) {
@@ -86,13 +92,34 @@ private:
 
 // One query: where it lies, what it has found, and which scores are no use to it any more. Lengths
 // and scores are in units of the sketch and err above.
-struct Query {
+struct alignas(64) Query {
     Query(std::size_t index_, std::size_t k) : index(index_), best(k) {}
+
+    // What every leaf asks for lies together.
+    std::vector<std::int32_t> words;  // codes
+    std::int32_t sum = 0;
+    float scale = 0.0f;
+    struct {
+        double code_norm = 0.0, code_error = 0.0, length = 0.0, tail = 0.0;
+        float tails = 0.0f;    // what multiplies those of objects
+    } slack_of;                // the leaf's lengths, as shares of each
+    float least = -HUGE_VALF;  // lesser lower bounds are left out
+    double slack = 0.0;        // of bounds in the leaf looked at last
+    double spread = 0.0;       // between upper and lower bounds there, tails left out
+    double reach = -HUGE_VAL;  // a score less far from the middle is useless
+    double middle = 0.0;
+    ScoreRange useless = ScoreRange::empty();
+    bool is_finite = true;
+    bool is_two_sided = false;
+    // Lower bounds of the scores of objects that were candidates; the k-th greatest says which
+    // values matter before anything is evaluated. Only where values grow with their scores.
+    bool has_leasts = false;
+    std::vector<float> leasts;
+    Candidates candidates;
 
     std::size_t index;
     std::unique_ptr<QueryBatch> batch;
     TopK best;
-    Candidates candidates;
     std::vector<Hit> found;  // for searches above a threshold
 
     std::vector<float> row;  // coordinates, zeros up to whole words
@@ -101,25 +128,12 @@ struct Query {
     double tail = 0.0;
     double least_tail = 0.0;  // errs below
     double error = 0.0;       // of the row
-    bool is_finite = true;
-
-    std::vector<std::int32_t> words;  // codes
-    std::int32_t sum = 0;
-    float scale = 0.0f;
     double code_error = 0.0;
-    struct {
-        double code_norm = 0.0, code_error = 0.0, length = 0.0, tail = 0.0;
-        float tails = 0.0f;  // what multiplies those of objects
-    } slack_of;              // the leaf's lengths, as shares of each
-    double slack = 0.0;      // of bounds in the leaf looked at last
 
-    int shift = 0;         // scores here are true ones times 2^-shift
-    double unit = 1.0;     // that power, where it is a number
-    double largest = 0.0;  // no true score is greater in magnitude
-    bool is_two_sided = false;
-    double middle = 0.0;
-    ScoreRange useless = ScoreRange::empty();
-    double reach = -HUGE_VAL;  // a score less far from the middle is useless
+    int shift = 0;             // scores here are true ones times 2^-shift
+    double unit = 1.0;         // that power, where it is a number
+    double largest = 0.0;      // no true score is greater in magnitude
+    double value = -HUGE_VAL;  // only values of at least this matter
 
     [[nodiscard]] bool has_useless() const noexcept { return useless.low < useless.high; }
 };

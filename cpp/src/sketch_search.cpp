@@ -51,9 +51,10 @@ public:
     }
 
     void top_k(std::size_t k) {
-        for (std::size_t i = 0; i < queries_.size(); ++i) begin_top_k(i, k);
-        // Of the k best of twice as many objects, about half are new.
-        sweep(std::max(first_block, k / 2));
+        k_ = k;
+        for (Query& query : queries_) query.has_leasts = may_have_leasts(query);
+        for (std::size_t i = 0; i < queries_.size(); ++i) begin_top_k(i);
+        sweep();
     }
 
     void above(const double* thresholds) {
@@ -63,7 +64,8 @@ public:
             choose_leaves(i);
             add_pairs(i);
         }
-        sweep(values_per_call);
+        k_ = values_per_call;
+        sweep();
         for (Query& query : queries_) {
             std::sort(query.found.begin(), query.found.end(), ranks_before);
         }
@@ -208,6 +210,8 @@ private:
 
     // Notes that only values of at least `value` matter to a query.
     void set_useless(Query& query, double value) {
+        if (!(value > query.value)) return;
+        query.value = value;
         const ScoreRange range = sketch_.projection().scores_below(
             problem_.objects, problem_.queries, value, query.largest);
         if (!(range.low < range.high)) return;
@@ -255,13 +259,28 @@ private:
         }
     }
 
+    // Scores of zero vectors are no cosines where they are distances of unit vectors.
+    [[nodiscard]] bool may_have_leasts(const Query& query) const {
+        if (query.is_two_sided || !query.is_finite) return false;
+        return !is_distance_ || !(sketch_.has_zeros() || problem_.queries.is_zero(query.index));
+    }
+
     // A first threshold from the most promising leaves; then all leaves that are left, if they are
     // few.
-    void begin_top_k(std::size_t i, std::size_t k) {
+    void begin_top_k(std::size_t i) {
         Query& query = queries_[i];
-        for (std::size_t n = 0; n < sketch_.n_leaves() && query.best.hits().size() < k; ++n) {
-            search_first(i, best_leaf(i), k);
+        const auto n_known = [&] {
+            return query.has_leasts ? query.leasts.size() : query.best.hits().size();
+        };
+        for (std::size_t n = 0; n < sketch_.n_leaves() && n_known() < k_; ++n) {
+            const std::size_t leaf = best_leaf(i);
+            if (n == 0 && raise_first(i, leaf)) break;
+            scan_leaf(leaf, &i, 1);
+            if (!query.has_leasts) evaluate(query, k_ - n_known(), true);
         }
+        // A sharp threshold now spares leaves.
+        const std::size_t enough = 2 * k_ + first_block;
+        look(query, enough);
         choose_leaves(i);
         if (chosen_.size() > std::min(few_leaves, sketch_.n_leaves() / 8)) return add_pairs(i);
         const float* promises = promises_.data() + i * n_leaves_;
@@ -270,50 +289,40 @@ private:
         for (const std::uint32_t leaf : chosen_) {
             if (promises[leaf] < query.reach) break;
             scan_leaf(leaf, &i, 1);
-            evaluate(query, first_block, true);
+            look(query, enough);
         }
     }
 
-    // A leaf of a query that has no threshold yet: the most promising objects first, then those
-    // that are left.
-    void search_first(std::size_t i, std::size_t leaf, std::size_t k) {
+    // Finds a first threshold in a leaf, and what it keeps there, where that is simple.
+    bool raise_first(std::size_t i, std::size_t leaf) {
         Query& query = queries_[i];
-        const std::size_t wanted = k - query.best.hits().size();
         const std::size_t n = sketch_.leaf_objects(leaf);
+        if (!query.has_leasts || n < k_ || allowed_ || problem_.skip_self) return false;
         scan_for(&i, 1, leaf);
-        const double base = scores_[i * n_leaves_ + leaf];
-        if (query.is_two_sided || wanted >= n || !query.is_finite) {
-            collect(query, leaf, base, bounds_[0]);
-            return evaluate(query, wanted, true);
-        }
         CodeBounds& bounds = bounds_[0];
-        const float least = loops_.least_of_best(bounds.upper, n, wanted);
-        keep(bounds, n, least, HUGE_VALF);
-        collect(query, leaf, base, bounds);
-        positions_.clear();
-        query.candidates.take_last(n, positions_);
-        evaluate_positions(query);
-        keep(bounds, n, code(query, leaf, base).high, least);
-        collect(query, leaf, base, bounds);
-        evaluate(query, first_block, true);
-    }
-
-    // Keeps the objects of a leaf with upper bounds from `low` up to, but without, `high`, unless
-    // that is infinite; and those with bounds that are not numbers in the latter case.
-    static void keep(CodeBounds& bounds, std::size_t n, float low, float high) {
+        const double score = scores_[i * n_leaves_ + leaf];
+        // So many objects have at least this upper bound, and lower ones not far below it.
+        const double upper = loops_.least_of_best(bounds.upper, n, k_) + score + query.slack;
+        const double tails = 2.0 * query.slack_of.tails * sketch_.leaf(leaf).tail;
+        raise_to(query,
+                 round_down(upper - query.spread - tails - 0x1p-20 * (std::abs(upper) + tails)));
+        const float high = high_of(query, score);
         for (std::uint64_t& word : bounds.kept) word = 0;
         for (std::size_t j = 0; j < n; ++j) {
-            const float upper = bounds.upper[j];
-            const bool is_kept = high == HUGE_VALF ? !(upper < low) : upper >= low && upper < high;
-            bounds.kept[j / 64] |= static_cast<std::uint64_t>(is_kept) << (j % 64);
+            const auto is_kept = static_cast<std::uint64_t>(!(bounds.upper[j] < high));
+            bounds.kept[j / tile_size] |= is_kept << j % tile_size;
         }
+        collect(query, leaf, score, bounds);
+        return true;
     }
 
     // Adds the objects of a leaf that some queries keep to their candidates.
     void scan_leaf(std::size_t leaf, const std::size_t* chosen, std::size_t n_chosen) {
         scan_for(chosen, n_chosen, leaf);
         for (std::size_t j = 0; j < n_chosen; ++j) {
-            collect(queries_[chosen[j]], leaf, scores_[chosen[j] * n_leaves_ + leaf], bounds_[j]);
+            Query& query = queries_[chosen[j]];
+            collect(query, leaf, scores_[chosen[j] * n_leaves_ + leaf], bounds_[j]);
+            if (query.leasts.size() >= 2 * k_ + first_block) raise(query);
         }
     }
 
@@ -339,16 +348,23 @@ private:
                                          query.slack_of.code_error * leaf.code_error +
                                          query.slack_of.length * leaf.length +
                                          query.slack_of.tail * leaf.tail + 1e-30;
+        query.spread = 2 * query.slack + (is_distance_ ? distance_spread(query, leaf) : 0.0);
         CodeQuery coded{query.words.data(),
                         code_bias * query.sum,
                         query.scale * leaf.scale,
                         query.slack_of.tails,
                         -HUGE_VALF,
                         -HUGE_VALF};
-        if (!query.is_finite || !query.has_useless()) return coded;
-        coded.high = round_down(query.useless.high - score - query.slack);
-        if (query.is_two_sided) coded.low = round_up(query.useless.low - score + query.slack);
+        coded.high = high_of(query, score);
+        if (query.is_two_sided && coded.high > -HUGE_VALF)
+            coded.low = round_up(query.useless.low - score + query.slack);
         return coded;
+    }
+
+    // What an upper bound in a leaf must reach, from the score of the leaf's centre.
+    static float high_of(const Query& query, double score) {
+        if (!query.is_finite || !query.has_useless()) return -HUGE_VALF;
+        return round_down(query.useless.high - score - query.slack);
     }
 
     // By how much bounds from codes may be short, for each length of a leaf: codes of the query and
@@ -377,46 +393,133 @@ private:
                1e-30;
     }
 
-    void collect(Query& query, std::size_t leaf, double base, const CodeBounds& bounds) {
+    // By how much upper bounds on distances lie above lower ones, beside slack and tails: squares
+    // of lengths that are not known exactly.
+    static double distance_spread(const Query& query, const Leaf& leaf) {
+        const double lengths = leaf.length + leaf.radius + leaf.tail;
+        const double squares = lengths * lengths + query.tail * query.tail;
+        return 8 * lengths * leaf.error + 0x1p-19 * squares +
+               0.5 * (query.tail * query.tail - query.least_tail * query.least_tail);
+    }
+
+    // Adds the objects of a leaf that a query keeps to its candidates.
+    void collect(Query& query, std::size_t leaf, double base, CodeBounds& bounds) {
         const std::size_t n = sketch_.leaf_objects(leaf);
+        const std::uint32_t* positions = sketch_.positions(leaf);
+        if (n % tile_size != 0) bounds.kept[n / tile_size] &= ~(~std::uint64_t{0} << n % tile_size);
+        if (allowed_ || problem_.skip_self) leave_out(query, positions, n, bounds);
+        std::size_t n_kept = 0;
+        for (std::size_t at = 0; at < n; at += tile_size) {
+            n_kept += static_cast<std::size_t>(std::popcount(bounds.kept[at / tile_size]));
+        }
+        if (n_kept == 0) return;
+        const Candidates::Room room = query.candidates.room(n_kept);
         const double above = base + query.slack - query.middle;
         const double below = query.middle - base + query.slack;
-        for (std::size_t word = 0; word * 64 < n; ++word) {
-            for (std::uint64_t kept = bounds.kept[word]; kept != 0; kept &= kept - 1) {
-                const std::size_t j = word * 64 + static_cast<std::size_t>(std::countr_zero(kept));
-                if (j >= n) break;
-                const std::uint32_t position = sketch_.positions(leaf)[j];
-                if (allowed_ && !(*allowed_)[position]) continue;
-                if (problem_.skip_self && position == query.index) continue;
-                double promise = bounds.upper[j] + above;
-                // Lower bounds are there once the query has a use for them.
-                if (query.is_two_sided) {
-                    promise =
-                        query.has_useless() ? std::max(promise, below - bounds.lower[j]) : HUGE_VAL;
-                }
-                query.candidates.add(promise_above(promise), position);
+        const float to_promise = round_up(above);
+        std::size_t i = 0;
+        for_each_kept(bounds, n, [&](std::size_t j) {
+            float promise = bounds.upper[j] + to_promise;
+            promise += 0x1p-22f * __builtin_fabsf(promise);
+            room.promises[i] = promise == promise ? promise : HUGE_VALF;
+            room.positions[i++] = positions[j];
+        });
+        if (query.is_two_sided) {  // lower bounds are there once the query has a use for them
+            i = 0;
+            for_each_kept(bounds, n, [&](std::size_t j) {
+                const double other = below - bounds.lower[j];
+                const float promise = query.has_useless() ? promise_above(other) : HUGE_VALF;
+                room.promises[i] = std::max(room.promises[i], promise);
+                ++i;
+            });
+        }
+        if (query.has_leasts) add_leasts(query, leaf, above - query.spread, n_kept, bounds);
+    }
+
+    // Adds lower bounds of the scores of what a query keeps, those that may matter.
+    void add_leasts(Query& query, std::size_t leaf, double below, std::size_t n_kept,
+                    const CodeBounds& bounds) {
+        const float* tails = sketch_.block(leaf).tails;
+        const float to_least = round_down(below);
+        const float twice = 2 * query.slack_of.tails;
+        std::size_t n_leasts = query.leasts.size();
+        query.leasts.resize(n_leasts + n_kept);
+        for_each_kept(bounds, sketch_.leaf_objects(leaf), [&](std::size_t j) {
+            const float tail = twice * tails[j];
+            const float score = bounds.upper[j] - tail;
+            const float sum = score + to_least;
+            const float rounding = __builtin_fabsf(sum) + __builtin_fabsf(score) + tail;
+            const float least = sum - 0x1p-22f * rounding - 1e-37f;
+            query.leasts[n_leasts] = least;
+            n_leasts += least >= query.least;
+        });
+        query.leasts.resize(n_leasts);
+    }
+
+    // Calls run for the objects of a leaf that are kept.
+    template <class Run>
+    static void for_each_kept(const CodeBounds& bounds, std::size_t n, Run run) {
+        for (std::size_t at = 0; at < n; at += tile_size) {
+            for (std::uint64_t kept = bounds.kept[at / tile_size]; kept != 0; kept &= kept - 1) {
+                run(at + static_cast<std::size_t>(std::countr_zero(kept)));
             }
         }
     }
 
-    // Evaluates the n most promising candidates, and what then is left of the others if all are
-    // wanted: a threshold rises little once the best are known.
+    // Keeps nothing that is not searched.
+    void leave_out(const Query& query, const std::uint32_t* positions, std::size_t n,
+                   CodeBounds& bounds) const {
+        for_each_kept(bounds, n, [&](std::size_t j) {
+            const bool is_searched = (!allowed_ || (*allowed_)[positions[j]]) &&
+                                     !(problem_.skip_self && positions[j] == query.index);
+            if (!is_searched) bounds.kept[j / tile_size] &= ~(std::uint64_t{1} << j % tile_size);
+        });
+    }
+
+    // Finds out from lower bounds which values matter.
+    void raise(Query& query) {
+        std::vector<float>& leasts = query.leasts;
+        if (leasts.size() < k_) return;
+        const float least = loops_.least_of_best(leasts.data(), leasts.size(), k_);
+        leasts.erase(std::remove_if(leasts.begin(), leasts.end(),
+                                    [=](float other) { return other < least; }),
+                     leasts.end());
+        raise_to(query, least);
+    }
+
+    // Notes that k objects have scores of at least `least`.
+    void raise_to(Query& query, float least) {
+        if (!(least > query.least)) return;
+        query.least = least;
+        const double score = std::ldexp(static_cast<double>(least), query.shift);
+        set_useless(query, sketch_.projection().value_from(problem_.objects, score, query.largest));
+    }
+
+    // Raises a query's threshold: by lower bounds, and by its most promising candidates where these
+    // leave more than enough.
+    void look(Query& query, std::size_t enough) {
+        raise(query);
+        if (query.has_leasts && query.candidates.size() <= enough) return;
+        query.candidates.drop(round_down(query.reach));
+        if (query.has_leasts && query.candidates.size() <= enough) return;
+        // Of the k best of twice as many objects, about half are new.
+        evaluate(query, std::max(first_block, k_ / 2), false);
+    }
+
+    // Evaluates the n most promising candidates; if all are wanted, then twice as many of those
+    // that are left, and so on.
     void evaluate(Query& query, std::size_t n, bool wants_all) {
         Candidates& candidates = query.candidates;
-        for (int round = 0; round < 2 && candidates.size() > 0; ++round) {
+        while (candidates.size() > 0) {
             positions_.clear();
             if (n < candidates.size()) {
                 candidates.take_best(n, loops_, positions_);
             } else {
-                candidates.take_last(n, positions_);
+                candidates.take_last(values_per_call, positions_);
             }
             evaluate_positions(query);
             if (!wants_all && candidates.size() <= most_candidates) return;
-        }
-        while (candidates.size() > 0) {
-            positions_.clear();
-            candidates.take_last(values_per_call, positions_);
-            evaluate_positions(query);
+            n *= 2;
         }
     }
 
@@ -444,7 +547,7 @@ private:
     // All leaves that queries still want, each for all of them. The most promising candidates are
     // evaluated on the way, ever less often, since thresholds rise most at the beginning; the
     // others at the end, when fewer of them are left.
-    void sweep(std::size_t block) {
+    void sweep() {
         sort_pairs();
         std::size_t next_look = std::min<std::size_t>(pairs_.size(), 2 * queries_.size());
         for (std::size_t at = 0; at < pairs_.size();) {
@@ -458,10 +561,14 @@ private:
             if (n_chosen > 0) scan_leaf(leaf, chosen, n_chosen);
             tick(leaf_size);
             if (at < next_look) continue;
-            for (Query& query : queries_) evaluate(query, block, false);
+            for (Query& query : queries_) look(query, 4 * k_ + values_per_call);
             next_look *= 2;
         }
-        for (Query& query : queries_) evaluate(query, block, true);
+        for (Query& query : queries_) {
+            raise(query);
+            query.candidates.drop(round_down(query.reach));
+            evaluate(query, std::max(first_block, k_), true);
+        }
     }
 
     // By leaf, then by query, in which order they came.
@@ -497,6 +604,7 @@ private:
     std::size_t n_leaves_;  // rounded up to whole groups
     std::size_t n_groups_;  // of leaves, rounded up likewise; 0 where all leaves are looked at
     const double* thresholds_ = nullptr;
+    std::size_t k_ = 1;
     std::size_t work_ = 0;
     SketchCounts counts_;
     std::vector<Query> queries_;

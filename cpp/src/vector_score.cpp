@@ -33,16 +33,31 @@ double VectorSpace::least_value() const noexcept {
 }
 
 double VectorSpace::value_above(double score) const {
+    const double value = value_at(score);
+    return value + value_error(value);
+}
+
+double VectorSpace::value_below(double score) const {
+    const double value = value_at(score);
+    return value - value_error(value);
+}
+
+double VectorSpace::value_at(double score) const {
     double value = is_distance_form() ? -2.0 * score : score;
     map(&value, 1);
+    return value;
+}
+
+// By how much the values of two scores may be in the wrong order.
+double VectorSpace::value_error(double value) const noexcept {
     switch (kernel_.form) {
         case VectorForm::linear:
         case VectorForm::cosine:
         case VectorForm::polynomial:  // made of rounded products and sums, each of which grows
-            return value;
+            return 0.0;
         default:
             // Two approximations of one increasing function, each within 4 units of it.
-            return value + 16 * unit * std::abs(value) + 4 * smallest;
+            return 16 * unit * std::abs(value) + 4 * smallest;
     }
 }
 

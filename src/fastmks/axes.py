@@ -125,7 +125,7 @@ def _survivors(
     rank = min(len(judged) - 1, round(n_hits))  # of the last hit, about
     threshold = np.partition(scores, -1 - rank, axis=1)[:, -1 - rank, None]
     # Codes of 8 bits blur a bound by about this share of both lengths.
-    needed = threshold - 0.003 * np.outer(_lengths(judges), _lengths(judged))
+    needed = threshold - 0.01 * np.outer(_lengths(judges), _lengths(judged))
     judge_tails, judged_tails = _tail_lengths(judges), _tail_lengths(judged)
     shares = {}
     for m in _candidates(judged.shape[1]) if wanted is None else [wanted]:

@@ -53,6 +53,9 @@ public:
     /// As Space::scores_below, for values between the objects and the queries of two spaces.
     [[nodiscard]] virtual ScoreRange scores_below(const Space& objects, const Space& queries,
                                                   double value, double largest) const = 0;
+    /// As Space::value_from, likewise, for objects and queries that are not zero.
+    [[nodiscard]] virtual double value_from(const Space& objects, double score,
+                                            double largest) const;
 };
 
 /// Vectors on given axes, for spaces whose values follow a score of vectors.
@@ -72,6 +75,7 @@ public:
                  Coordinates& out) const override;
     ScoreRange scores_below(const Space& objects, const Space& queries, double value,
                             double largest) const override;
+    double value_from(const Space& objects, double score, double largest) const override;
 
 private:
     int scale(double* row) const;

@@ -20,6 +20,7 @@ struct Leaf {
     float radius;      ///< of the objects' coordinates around the centre
     float length;      ///< of the centre, and the radius
     float tail;        ///< the greatest
+    float error;       ///< the greatest, of the coordinates
 };
 
 /// Boxes and balls around objects' coordinates, in groups of group_size.
@@ -59,6 +60,8 @@ public:
     [[nodiscard]] std::size_t n_words() const noexcept { return n_words_; }
     /// Lengths of the sketch are true ones times 2^-exponent.
     [[nodiscard]] int exponent() const noexcept { return exponent_; }
+    /// Whether some object is zero.
+    [[nodiscard]] bool has_zeros() const noexcept { return has_zeros_; }
     /// The greatest length of an object.
     [[nodiscard]] double norm() const noexcept { return norm_; }
 
@@ -121,6 +124,7 @@ private:
     std::size_t n_words_;
     int exponent_ = 0;
     double norm_ = 0.0;
+    bool has_zeros_ = false;
     std::vector<Leaf> leaves_;
     std::vector<std::uint32_t> positions_;
     std::vector<CodeLine> codes_;

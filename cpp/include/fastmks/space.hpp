@@ -126,6 +126,12 @@ public:
     /// At least the canonical value of every pair whose canonical score is at most `score`; only
     /// where values are increasing.
     [[nodiscard]] virtual double value_above(double score) const;
+    /// At most the canonical value of every pair whose canonical score is at least `score`; only
+    /// where values are increasing.
+    [[nodiscard]] virtual double value_below(double score) const;
+    /// At most the canonical value of every pair whose exact score is at least `score`; minus
+    /// infinity where nothing is known. `largest` is as for scores_below.
+    [[nodiscard]] double value_from(double score, double largest) const;
     /// Exact scores that only values less than `value` have. `largest` is at least the magnitude of
     /// every score in question.
     [[nodiscard]] virtual ScoreRange scores_below(double value, double largest) const;

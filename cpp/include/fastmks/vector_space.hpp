@@ -57,6 +57,7 @@ public:
     double least_value() const noexcept override;
     double score_middle() const noexcept override { return -kernel_.offset / kernel_.scale; }
     double value_above(double score) const override;
+    double value_below(double score) const override;
     ScoreRange scores_below(double value, double largest) const override;
     bool map_products(const Space& queries, std::size_t query, Selection objects,
                       double* values) const override;
@@ -71,6 +72,8 @@ private:
     };
 
     [[nodiscard]] bool is_distance_form() const noexcept;
+    [[nodiscard]] double value_at(double score) const;
+    [[nodiscard]] double value_error(double value) const noexcept;
     [[nodiscard]] ScoreRange powers_below(double value, double largest) const;
     void map(double* values, std::size_t n) const;
     void normalize(const VectorSpace& queries, std::size_t first_query, std::size_t n_queries,
