@@ -80,6 +80,19 @@ void check_space(const Space& space, const Vectors& vectors) {
         }
         CHECK(n_inside >= n_below);
     }
+    for (std::size_t i = 0; i < n * n; ++i) {
+        const double value = space.value_from(static_cast<double>(scores[i]), largest);
+        if (!space.is_increasing()) CHECK(value == -HUGE_VAL);
+        std::size_t n_less = 0;
+        for (std::size_t j = 0; j < n * n; ++j) {
+            if (scores[j] >= static_cast<double>(scores[i])) CHECK(values[j] >= value);
+            n_less += values[j] < values[i] - 1e-6 * std::abs(values[i]) - 1e-6;
+        }
+        // And not much less than the values there.
+        if (space.is_increasing() && n_less > 0) {
+            CHECK(value >= values[i] - 1e-6 * std::abs(values[i]) - 1e-6);
+        }
+    }
 }
 
 }  // namespace
