@@ -29,6 +29,7 @@ _FAISS_QUERIES, _MOST_QUERIES_LIMIT = 16, 1000
 _LEVEL_COLUMNS, _MOST_LEVELS = 32, 16  # of Panorama: what was best on MNIST, GloVe and Gowalla
 _PANORAMA_BATCH = 1024
 _MLPACK_QUERIES = 500
+_WARM_K = 10
 
 _Rows = NDArray[Any]
 
@@ -159,6 +160,9 @@ def _prepare_fastmks(algorithm: str, task: Task) -> Ready:
     index = fastmks.Index(
         task.problem.objects, task.kernel, algorithm=algorithm, threads=task.threads
     )
+    # Filter and tree are built at the first search; auto is ready once it has seen some queries.
+    seen = task.problem.queries if algorithm == "auto" else task.problem.queries[:1]
+    index.search(seen, min(_WARM_K, task.problem.n_objects))
     build_seconds = time.perf_counter() - started
 
     def search(queries: _Rows, k: int) -> Answer:

@@ -24,6 +24,7 @@ _CLOSE = 0.8  # cosine of vectors that are
 _CODE_SECONDS = 6e-12
 _COLUMN_SECONDS = 1e-10
 _WAITING_SECONDS = 1e-7
+_PER_SURVIVOR = 2.0  # candidates for each object that the last threshold leaves: it was lower once
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,8 @@ def choose_axes(
     # A judge that is an object is its own best hit.
     n_hits = k / len(space) * len(judged) + (1 if queries is None else 0)
     shares = _survivors(judges @ axes.T, judged @ axes.T, wanted, n_hits)
-    evaluation_seconds = _WAITING_SECONDS + space.n_columns * _COLUMN_SECONDS
-    costs = {m: m * _CODE_SECONDS + share * evaluation_seconds for m, share in shares.items()}
+    survivor_seconds = _PER_SURVIVOR * (_WAITING_SECONDS + space.n_columns * _COLUMN_SECONDS)
+    costs = {m: m * _CODE_SECONDS + share * survivor_seconds for m, share in shares.items()}
     best = min(costs, key=lambda m: (costs[m], m))
     return Axes(np.ascontiguousarray(axes[:best]), origin, shares[best], costs[best])
 

@@ -23,6 +23,8 @@ _TOO_SLOW = 3.0  # a forecast errs above: samples have fewer close neighbours th
 _FORGETTING = 1.1  # an engine that was slower than it was once may have become slower
 _N_TRIES = 3  # of an engine before a slow one is given up: a machine may have been busy
 _HOPELESS = 10.0  # times slower: no try more
+_N_SETTLED = 64  # searches that a choice lasts once it is clear
+_CLEARLY = 2.0  # times faster
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,15 @@ class Plan:
     n_objects: int
     k: int
     planning_seconds: float = 0.0
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether another engine would be much slower, by searches before."""
+        own = self.forecasts.get(self.algorithm)
+        others = [one for name, one in self.forecasts.items() if name != self.algorithm]
+        if own is None or own.seconds_per_query <= 0.0 or own.build_seconds > 0.0 or not others:
+            return False
+        return all(one.seconds_per_query > _CLEARLY * own.seconds_per_query for one in others)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plan as plain values.
@@ -126,12 +137,22 @@ class Planner:
     _measured: dict[tuple[str, int, int], _Measured] = field(default_factory=dict)
     _scan_seconds: float = 0.0  # spent on scans so far
     _offer: FilterOffer | None = None
+    _settled: dict[tuple[str, int, int], int] = field(default_factory=dict)  # searches left
 
     def choose(self, search: Search, k: int) -> Engine:
         """Return the engine for a search, built if need be."""
-        if self.plan(search, k).algorithm == "filter":
-            return self.engines.filter(search.progress, self._offer)
-        return self.engines.scan
+        key = _key("filter", len(search.queries), k)
+        left = self._settled.get(key, 0) if search.among is None else 0
+        if left > 0 and self.engines.has_built_filter:
+            self._settled[key] = left - 1
+            return self.engines.filter(search.progress)
+        plan = self.plan(search, k)
+        if plan.algorithm != "filter":
+            return self.engines.scan
+        engine = self.engines.filter(search.progress, self._offer)
+        if search.among is None and plan.is_clear:
+            self._settled[key] = _N_SETTLED
+        return engine
 
     def plan(self, search: Search, k: int) -> Plan:
         """Return which engine a search should have, and why. Nothing is built for it."""
