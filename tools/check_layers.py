@@ -6,7 +6,7 @@ The layers, from the ground up; a module may import from its own layer and from 
     1  _validate, progress, approximation, traversal, fasta
     2  stores, kernels
     3  objects (stores for a kernel), spaces
-    4  engines (engine: what they share; scan, filter and its kinds own_bounds, pivots,
+    4  engines (engine: what they share; scan, filter and its kinds core_filter, own_bounds, pivots,
        postings, and sketch with axes, tree, tree_view, walked_tree, dual_tree, estimates)
     5  engines (those of one index)
     6  planner
@@ -28,7 +28,17 @@ LAYERS = (
     {"_validate", "progress", "approximation", "traversal", "fasta"},
     {"stores", "kernels"},
     {"objects", "spaces"},
-    {"engine", "scan", "filter", "own_bounds", "pivots", "postings", "sketch", "axes"}
+    {
+        "engine",
+        "scan",
+        "filter",
+        "core_filter",
+        "own_bounds",
+        "pivots",
+        "postings",
+        "sketch",
+        "axes",
+    }
     | {"tree", "tree_view", "walked_tree", "dual_tree", "estimates"},
     {"engines"},
     {"planner"},

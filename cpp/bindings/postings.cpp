@@ -13,8 +13,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "gil.hpp"
-#include "problem.hpp"
-#include "watch.hpp"
+#include "running.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -40,45 +39,25 @@ void check_postings(const Postings& postings, const Space& objects) {
     }
 }
 
-std::tuple<Result<double>, Result<std::int64_t>, Counts> top_k(
-    const Space& objects, const Space& queries, const Postings& postings,
-    const std::optional<Positions>& among, const std::optional<Positions>& names, bool skip_self,
-    std::size_t k, std::size_t threads, const nb::object& progress) {
+auto top_k(const Space& objects, const Space& queries, const std::optional<Positions>& among,
+           const std::optional<Positions>& names, const Postings& postings, bool skip_self,
+           std::size_t k, std::size_t threads, const nb::object& progress) {
     const ScanProblem problem = scan_problem(objects, queries, among, skip_self, names);
     check_postings(postings, objects);
-    check_k(problem, k);
-    const std::size_t n = queries.size();
-    auto values = std::make_unique<double[]>(n * k);
-    auto positions = std::make_unique<std::int64_t[]>(n * k);
-    const Watch watch = python_watch(progress);
-    PostingsCounts counts;
-    {
-        const WithoutGil without_gil;
-        counts =
-            postings_top_k(problem, postings, k, threads, watch, values.get(), positions.get());
-    }
-    return {to_array(std::move(values), {n, k}), to_array(std::move(positions), {n, k}),
-            to_counts(counts)};
+    return count_top_k(problem, k, progress, [&](const Watch& watch, double* values, auto* hits) {
+        return to_counts(postings_top_k(problem, postings, k, threads, watch, values, hits));
+    });
 }
 
-std::tuple<HitArrays, Counts> above(const Space& objects, const Space& queries,
-                                    const Postings& postings, const std::optional<Positions>& among,
-                                    const std::optional<Positions>& names,
-                                    const Thresholds& thresholds, std::size_t threads,
-                                    const nb::object& progress) {
+auto above(const Space& objects, const Space& queries, const std::optional<Positions>& among,
+           const std::optional<Positions>& names, const Postings& postings,
+           const Thresholds& thresholds, std::size_t threads, const nb::object& progress) {
     const ScanProblem problem = scan_problem(objects, queries, among, false, names);
     check_postings(postings, objects);
-    if (thresholds.size() != queries.size()) throw std::invalid_argument("one threshold per query");
-    Flattened flattened;
-    PostingsCounts counts;
-    const Watch watch = python_watch(progress);
-    {
-        const WithoutGil without_gil;
-        std::vector<std::vector<Hit>> answers;
-        counts = postings_above(problem, postings, thresholds.data(), threads, watch, answers);
-        flattened = flatten(answers);
-    }
-    return {to_arrays(std::move(flattened)), to_counts(counts)};
+    return count_above(problem, thresholds, progress, [&](const Watch& watch, auto& answers) {
+        return to_counts(
+            postings_above(problem, postings, thresholds.data(), threads, watch, answers));
+    });
 }
 
 }  // namespace
@@ -91,10 +70,10 @@ void register_postings(nb::module_& m) {
         .def_prop_ro("n_postings", &Postings::n_postings)
         .def_prop_ro("n_bytes", &Postings::n_bytes);
     m.def("postings", &postings, "objects"_a, "progress"_a.none());
-    m.def("postings_top_k", &top_k, "objects"_a, "queries"_a, "postings"_a, "among"_a.none(),
-          "names"_a.none(), "skip_self"_a, "k"_a, "threads"_a, "progress"_a.none());
-    m.def("postings_above", &above, "objects"_a, "queries"_a, "postings"_a, "among"_a.none(),
-          "names"_a.none(), "thresholds"_a, "threads"_a, "progress"_a.none());
+    m.def("postings_top_k", &top_k, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
+          "postings"_a, "skip_self"_a, "k"_a, "threads"_a, "progress"_a.none());
+    m.def("postings_above", &above, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
+          "postings"_a, "thresholds"_a, "threads"_a, "progress"_a.none());
 }
 
 }  // namespace fastmks::bindings

@@ -13,8 +13,7 @@
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "gil.hpp"
-#include "problem.hpp"
-#include "watch.hpp"
+#include "running.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -50,44 +49,24 @@ void check_sketch(const Sketch& sketch, const Space& objects) {
     }
 }
 
-std::tuple<Result<double>, Result<std::int64_t>, Counts> top_k(
-    const Space& objects, const Space& queries, const std::optional<Positions>& among,
-    const std::optional<Positions>& names, const Sketch& sketch, bool skip_self, std::size_t k,
-    std::size_t threads, const nb::object& progress) {
+auto top_k(const Space& objects, const Space& queries, const std::optional<Positions>& among,
+           const std::optional<Positions>& names, const Sketch& sketch, bool skip_self,
+           std::size_t k, std::size_t threads, const nb::object& progress) {
     const ScanProblem problem = scan_problem(objects, queries, among, skip_self, names);
     check_sketch(sketch, objects);
-    check_k(problem, k);
-    const std::size_t n = queries.size();
-    auto values = std::make_unique<double[]>(n * k);
-    auto positions = std::make_unique<std::int64_t[]>(n * k);
-    const Watch watch = python_watch(progress);
-    SketchCounts counts;
-    {
-        const WithoutGil without_gil;
-        counts = sketch_top_k(problem, sketch, k, threads, watch, values.get(), positions.get());
-    }
-    return {to_array(std::move(values), {n, k}), to_array(std::move(positions), {n, k}),
-            to_counts(counts)};
+    return count_top_k(problem, k, progress, [&](const Watch& watch, double* values, auto* hits) {
+        return to_counts(sketch_top_k(problem, sketch, k, threads, watch, values, hits));
+    });
 }
 
-std::tuple<HitArrays, Counts> above(const Space& objects, const Space& queries,
-                                    const std::optional<Positions>& among,
-                                    const std::optional<Positions>& names, const Sketch& sketch,
-                                    const Thresholds& thresholds, std::size_t threads,
-                                    const nb::object& progress) {
+auto above(const Space& objects, const Space& queries, const std::optional<Positions>& among,
+           const std::optional<Positions>& names, const Sketch& sketch,
+           const Thresholds& thresholds, std::size_t threads, const nb::object& progress) {
     const ScanProblem problem = scan_problem(objects, queries, among, false, names);
     check_sketch(sketch, objects);
-    if (thresholds.size() != queries.size()) throw std::invalid_argument("one threshold per query");
-    Flattened flattened;
-    SketchCounts counts;
-    const Watch watch = python_watch(progress);
-    {
-        const WithoutGil without_gil;
-        std::vector<std::vector<Hit>> answers;
-        counts = sketch_above(problem, sketch, thresholds.data(), threads, watch, answers);
-        flattened = flatten(answers);
-    }
-    return {to_arrays(std::move(flattened)), to_counts(counts)};
+    return count_above(problem, thresholds, progress, [&](const Watch& watch, auto& answers) {
+        return to_counts(sketch_above(problem, sketch, thresholds.data(), threads, watch, answers));
+    });
 }
 
 }  // namespace

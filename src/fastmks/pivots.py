@@ -8,12 +8,13 @@ of the objects; so does their number, from what sampled queries would have cost.
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from fastmks import _core
-from fastmks.engine import AboveFound, Cost, Search, TopKFound, plain_int64
+from fastmks.core_filter import CoreFilter
+from fastmks.engine import AboveFound, Cost, Search, TopKFound
 from fastmks.errors import InvalidArgument, NotMercerError
 from fastmks.kernels.object_kernel import leaves
 from fastmks.progress import Progress
@@ -49,16 +50,16 @@ class Forecast(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pivots:
+class Pivots(CoreFilter):
     """The engine: coordinates of all objects on the span of the pivots bound their values."""
 
-    space: Space
     projection: _core.PivotProjection
     table: _core.PivotTable
     forecasts: tuple[Forecast, ...]  # of every number of pivots looked at; empty when it was given
     build_evaluations: int  # of K(x, y); K(x, x) is evaluated once per object besides
     build_seconds: float
-    name: ClassVar[str] = "filter"
+    core_top_k = _core.pivot_top_k
+    core_above = _core.pivot_above
 
     def __repr__(self) -> str:
         return (
@@ -71,51 +72,35 @@ class Pivots:
         """Memory of the coordinates, beside the objects."""
         return self.table.n_bytes
 
+    @property
+    def structure(self) -> tuple[_core.PivotTable]:
+        """The coordinates."""
+        return (self.table,)
+
+    def cost(self, counts: tuple[int, ...], search: Search) -> Cost:
+        """Return the core's counts by name."""
+        evaluations, projections, bounds, operations = counts
+        return Cost(
+            evaluations=evaluations + projections,
+            self_evaluations=len(search.queries),
+            bounds=bounds,
+            bound_operations=operations,
+        )
+
     def top_k(self, search: Search, k: int) -> TopKFound:
         """Return the k best of each query: always exact, which keeps every promise about values."""
-        search.refuse_early_stop("; got algorithm='filter'")
-        if self._is_scanned(search):
-            return Scan(self.space).top_k(search, k)
-        with search.progress.bar(len(search.queries), unit=" queries") as report:
-            values, positions, counts = _core.pivot_top_k(
-                *search.among_all(self.space),
-                self.table,
-                search.skip_self,
-                k,
-                self.space.threads(search.threads),
-                report,
-            )
-        gap = np.zeros(len(search.queries))
-        return TopKFound(values, plain_int64(positions), gap, _named_cost(counts, search))
+        is_scanned = self._is_scanned(search)
+        return Scan(self.space).top_k(search, k) if is_scanned else super().top_k(search, k)
 
     def above(self, search: Search, thresholds: _Floats) -> AboveFound:
         """Return all at or above each query's threshold."""
         if self._is_scanned(search):
             return Scan(self.space).above(search, thresholds)
-        with search.progress.bar(len(search.queries), unit=" queries") as report:
-            (offsets, values, positions), counts = _core.pivot_above(
-                *search.among_all(self.space),
-                self.table,
-                thresholds,
-                self.space.threads(search.threads),
-                report,
-            )
-        cost = _named_cost(counts, search)
-        return AboveFound(plain_int64(offsets), values, plain_int64(positions), cost)
+        return super().above(search, thresholds)
 
     def _is_scanned(self, search: Search) -> bool:
         """Whether the values asked for are no more than those with the pivots."""
         return search.among is not None and len(search.among) <= self.projection.n_pivots
-
-
-def _named_cost(counts: tuple[int, int, int, int], search: Search) -> Cost:
-    evaluations, projections, bounds, operations = counts
-    return Cost(
-        evaluations=evaluations + projections,
-        self_evaluations=len(search.queries),
-        bounds=bounds,
-        bound_operations=operations,
-    )
 
 
 def build_pivots(

@@ -1,13 +1,11 @@
 """The filter of vectors: 8-bit codes on principal axes bound every value."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
-
-import numpy as np
 
 from fastmks import _core
 from fastmks.axes import Axes, choose_axes
-from fastmks.engine import AboveFound, Cost, Search, TopKFound, plain_int64
+from fastmks.core_filter import CoreFilter
+from fastmks.engine import Cost, Search
 from fastmks.errors import InvalidArgument
 from fastmks.progress import Progress
 from fastmks.spaces import Space
@@ -16,12 +14,17 @@ __all__ = ["Sketch", "build_sketch", "guess_build_seconds"]
 
 
 @dataclass(frozen=True)
-class Sketch:
+class Sketch(CoreFilter):
     """Bounds the scores of all objects from their codes, and evaluates what the bounds leave."""
 
-    space: Space
     core: _core.Sketch
-    name: ClassVar[str] = "filter"
+    core_top_k = _core.sketch_top_k
+    core_above = _core.sketch_above
+
+    @property
+    def structure(self) -> tuple[_core.Sketch]:
+        """The codes."""
+        return (self.core,)
 
     @property
     def dimension(self) -> int:
@@ -33,39 +36,12 @@ class Sketch:
         """Memory of the codes, beside the objects themselves."""
         return self.core.n_bytes
 
-    def top_k(self, search: Search, k: int) -> TopKFound:
-        """Return the k best of each query: always exact, which keeps every promise about values."""
-        search.refuse_early_stop("; got algorithm='filter'")
-        with search.progress.bar(len(search.queries), unit=" queries") as report:
-            values, positions, counts = _core.sketch_top_k(
-                *search.among_all(self.space),
-                self.core,
-                search.skip_self,
-                k,
-                search.threads,
-                report,
-            )
-        gap = np.zeros(len(search.queries))
-        return TopKFound(values, plain_int64(positions), gap, _named_cost(counts))
-
-    def above(
-        self, search: Search, thresholds: np.ndarray[Any, np.dtype[np.float64]]
-    ) -> AboveFound:
-        """Return all at or above each query's threshold."""
-        with search.progress.bar(len(search.queries), unit=" queries") as report:
-            (offsets, values, positions), counts = _core.sketch_above(
-                *search.among_all(self.space),
-                self.core,
-                thresholds,
-                search.threads,
-                report,
-            )
-        return AboveFound(plain_int64(offsets), values, plain_int64(positions), _named_cost(counts))
-
-
-def _named_cost(counts: tuple[int, int, int, int]) -> Cost:
-    evaluations, projections, bounds, operations = counts
-    return Cost(evaluations=evaluations + projections, bounds=bounds, bound_operations=operations)
+    def cost(self, counts: tuple[int, ...], search: Search) -> Cost:
+        """Return the core's counts by name."""
+        evaluations, projections, bounds, operations = counts
+        return Cost(
+            evaluations=evaluations + projections, bounds=bounds, bound_operations=operations
+        )
 
 
 def guess_build_seconds(n_objects: int, n_columns: int, dimension: int | None = None) -> float:
