@@ -5,6 +5,8 @@
 
 #include "fastmks/sketch.hpp"
 #include "fastmks/vector_loops.hpp"
+#include "leaf_chooser.hpp"
+#include "query_coder.hpp"
 #include "sketch_query.hpp"
 
 namespace fastmks {
@@ -13,7 +15,6 @@ using namespace sketched;
 
 namespace {
 
-constexpr double up = 1 + 0x1p-20;
 constexpr std::size_t most_bounds = std::size_t{1} << 17;  // of leaves, of one group
 constexpr std::size_t first_block = 16;  // candidates evaluated before another look
 constexpr std::size_t values_per_call = 256;
@@ -29,25 +30,28 @@ public:
           allowed_(allowed),
           worker_(worker),
           loops_(code_loops(problem.objects.isa())),
-          is_distance_(sketch.projection().is_distance()),
-          bound_(is_distance_ ? loops_.bound_distances : loops_.bound_products),
-          n_leaves_(sketch.n_leaf_groups() * group_size),
-          n_groups_(sketch.group_boxes().radii.size()) {}
+          coder_(problem.objects, sketch, loops_),
+          leaves_(sketch, loops_) {}
 
     // Prepares queries [begin, end).
     void start(std::size_t begin, std::size_t end, std::size_t k) {
-        queries_.clear();
         queries_.reserve(end - begin);
-        sketch_.projection().project(problem_.queries, begin, end, coordinates_);
+        Coordinates coordinates;
+        sketch_.projection().project(problem_.queries, begin, end, coordinates);
+        std::vector<LeafQuery> leaf_queries;
+        std::vector<char> is_finite;
         for (std::size_t i = begin; i < end; ++i) {
             Query& query = queries_.emplace_back(i, k);
             query.batch = problem_.queries.batch(i, i + 1);
-            place(i - begin, query);
+            coder_.place(coordinates, i - begin, query);
+            leaf_queries.push_back(coder_.leaf_query(query));
+            is_finite.push_back(query.is_finite);
         }
         counts_.projections += (end - begin) * sketch_.projection().evaluations();
         counts_.operations += (end - begin) * sketch_.projection().operations();
         bounds_.resize(end - begin);
-        bound_leaves();
+        leaves_.start(std::move(leaf_queries), std::move(is_finite));
+        worker_.advance(0);
     }
 
     void top_k(std::size_t k) {
@@ -61,8 +65,7 @@ public:
         thresholds_ = thresholds;
         for (std::size_t i = 0; i < queries_.size(); ++i) {
             set_useless(queries_[i], thresholds[queries_[i].index]);
-            choose_leaves(i);
-            add_pairs(i);
+            add_pairs(i, leaves_.choose(i, round_down(queries_[i].reach)));
         }
         k_ = values_per_call;
         sweep();
@@ -72,142 +75,14 @@ public:
     }
 
     [[nodiscard]] std::vector<Query>& queries() noexcept { return queries_; }
-    [[nodiscard]] const SketchCounts& counts() const noexcept { return counts_; }
+    [[nodiscard]] SketchCounts counts() const noexcept {
+        SketchCounts counts = counts_;
+        counts.bounds += leaves_.n_bounds();
+        counts.operations += leaves_.n_operations();
+        return counts;
+    }
 
 private:
-    void place(std::size_t i, Query& query) {
-        const std::size_t dimension = sketch_.dimension();
-        const int exponent = coordinates_.exponents[i];
-        // Distances need the unit of the objects; products may have one for each query.
-        const int moved = is_distance_ ? exponent - sketch_.exponent() : 0;
-        const double unit = std::ldexp(1.0, std::clamp(moved, -1000, 1000));
-        query.shift = is_distance_ ? 2 * sketch_.exponent() : sketch_.exponent() + exponent;
-        query.unit = std::ldexp(1.0, -query.shift);
-        query.norm = coordinates_.norms[i] * unit * up;
-        query.tail = coordinates_.tails[i] * unit * up;
-        query.least_tail = coordinates_.least_tails[i] * unit * (2 - up);
-        query.error = coordinates_.errors[i] * unit + query.norm * 0x1p-22 + 1e-36;
-        double square = 0.0;
-        query.row.assign(sketch_.n_padded(), 0.0f);
-        for (std::size_t c = 0; c < dimension; ++c) {
-            const double x = coordinates_.rows[i * dimension + c] * unit;
-            query.row[c] = static_cast<float>(x);
-            square += x * x;
-        }
-        query.row_norm = std::sqrt(square) * up + query.error;
-        query.words.assign(sketch_.n_padded() / bytes_per_word, 0);
-        query.is_finite = query.norm < 1e15;  // squares of float32 numbers are still finite
-        const double sum = query.norm + sketch_.norm();
-        const double longest = is_distance_ ? 0.5 * sum * sum : query.norm * sketch_.norm();
-        query.largest = std::ldexp(longest * up, query.shift);
-        query.is_two_sided = !problem_.objects.is_increasing();
-        if (query.is_two_sided) {
-            query.middle = std::ldexp(problem_.objects.score_middle(), -query.shift);
-        }
-        if (query.is_finite && !is_distance_) quantize(query, nullptr);
-        set_slack(query);
-    }
-
-    // Sets the codes of a query, or of its difference to a centre, and returns the length of what
-    // was coded.
-    double quantize(Query& query, const float* centre) {
-        difference_.resize(sketch_.n_padded());
-        const Codes codes = loops_.quantize(query.row.data(), centre, query.words.size(),
-                                            difference_.data(), query.words.data());
-        query.scale = codes.scale;
-        query.sum = codes.sum;
-        query.code_error = std::sqrt(static_cast<double>(codes.error)) * up;
-        return std::sqrt(static_cast<double>(codes.square)) * (1 + rounding_share());
-    }
-
-    // What sums of float32 products may change, as a share of the lengths involved.
-    [[nodiscard]] double rounding_share() const noexcept {
-        return static_cast<double>(sketch_.dimension() + 32) * 0x1p-23;
-    }
-
-    [[nodiscard]] LeafQuery leaf_query(const Query& query) const {
-        // Products are off by a share of both lengths, differences by a share of their sum.
-        const double slack =
-            is_distance_ ? 0x1p-21
-                         : rounding_share() * query.row_norm + query.error + 0x1p-22 * query.tail;
-        return {query.row.data(),
-                round_up(query.row_norm),
-                round_up(query.tail),
-                round_down(query.least_tail),
-                round_up(query.error),
-                round_up(slack),
-                static_cast<float>(query.middle),
-                query.is_two_sided};
-    }
-
-    // Bounds all leaves for all queries; or, where they are many, groups of them, and each group's
-    // leaves when a query gets there.
-    void bound_leaves() {
-        const bool has_groups = n_groups_ > 0;
-        leaf_queries_.clear();
-        for (const Query& query : queries_) leaf_queries_.push_back(leaf_query(query));
-        const std::size_t n = queries_.size() * n_leaves_;
-        scores_.resize(n);
-        promises_.assign(n, -HUGE_VALF);
-        if (!has_groups) {
-            return bound_boxes(sketch_.boxes(), sketch_.n_leaves(), n_leaves_, scores_, promises_);
-        }
-        group_scores_.resize(queries_.size() * n_groups_);
-        group_promises_.resize(queries_.size() * n_groups_);
-        bound_boxes(sketch_.group_boxes(), sketch_.n_leaf_groups(), n_groups_, group_scores_,
-                    group_promises_);
-    }
-
-    // Bounds n boxes for all queries; `stride` is n rounded up to whole groups.
-    void bound_boxes(const Boxes& boxes, std::size_t n, std::size_t stride,
-                     std::vector<float>& scores, std::vector<float>& promises) {
-        for (std::size_t at = 0; at < stride; at += group_size) {
-            bound_(boxes.group(at / group_size), leaf_queries_.data(), queries_.size(),
-                   scores.data() + at, promises.data() + at, stride);
-        }
-        for (std::size_t i = 0; i < queries_.size(); ++i) {
-            float* of_query = promises.data() + i * stride;
-            if (!queries_[i].is_finite) std::fill_n(of_query, n, HUGE_VALF);
-            std::fill(of_query + n, of_query + stride, -HUGE_VALF);
-        }
-        counts_.bounds += queries_.size() * n;
-        counts_.operations += 2 * queries_.size() * stride * sketch_.dimension();
-        worker_.advance(0);
-    }
-
-    // Bounds the leaves of a group for one query.
-    void open_group(std::size_t i, std::size_t group) {
-        const std::size_t first = group * group_size;
-        const std::size_t n = std::min(group_size, sketch_.n_leaves() - first);
-        float* promises = promises_.data() + i * n_leaves_ + first;
-        bound_(sketch_.boxes().group(group), &leaf_queries_[i], 1,
-               scores_.data() + i * n_leaves_ + first, promises, n_leaves_);
-        if (!queries_[i].is_finite) std::fill_n(promises, n, HUGE_VALF);
-        std::fill(promises + n, promises + group_size, -HUGE_VALF);
-        group_promises_[i * n_groups_ + group] = -HUGE_VALF;
-        opened_.push_back(static_cast<std::uint32_t>(group));
-        counts_.bounds += n;
-        counts_.operations += 2 * group_size * sketch_.dimension();
-    }
-
-    // The most promising leaf of a query.
-    std::size_t best_leaf(std::size_t i) {
-        const float* promises = promises_.data() + i * n_leaves_;
-        if (n_groups_ == 0) return loops_.greatest(promises, n_leaves_);
-        const float* of_groups = group_promises_.data() + i * n_groups_;
-        std::size_t best = 0;
-        for (;;) {
-            for (const std::uint32_t group : opened_) {
-                const std::size_t first = group * group_size;
-                const std::size_t leaf = first + loops_.greatest(promises + first, group_size);
-                if (promises[leaf] > promises[best]) best = leaf;
-            }
-            const std::size_t group = loops_.greatest(of_groups, n_groups_);
-            if (!(of_groups[group] > promises[best])) return best;
-            open_group(i, group);
-        }
-    }
-
     // Notes that only values of at least `value` matter to a query.
     void set_useless(Query& query, double value) {
         if (!(value > query.value)) return;
@@ -226,35 +101,8 @@ private:
         query.reach -= 0x1p-20 * std::abs(query.reach);
     }
 
-    // The leaves that a query still wants, into chosen_.
-    void choose_leaves(std::size_t i) {
-        const float reach = round_down(queries_[i].reach);
-        const float* promises = promises_.data() + i * n_leaves_;
-        if (n_groups_ == 0) {
-            chosen_.resize(n_leaves_);
-            chosen_.resize(loops_.choose(promises, n_leaves_, reach, chosen_.data()));
-            return;
-        }
-        std::vector<std::uint32_t>& wanted = chosen_;
-        wanted.resize(n_groups_);
-        wanted.resize(
-            loops_.choose(group_promises_.data() + i * n_groups_, n_groups_, reach, wanted.data()));
-        for (const std::uint32_t group : wanted) open_group(i, group);
-        chosen_.resize(opened_.size() * group_size);
-        std::size_t n_chosen = 0;
-        for (const std::uint32_t group : opened_) {
-            const auto first = static_cast<std::uint32_t>(group * group_size);
-            std::uint32_t* out = chosen_.data() + n_chosen;
-            const std::size_t n = loops_.choose(promises + first, group_size, reach, out);
-            for (std::size_t j = 0; j < n; ++j) out[j] += first;
-            n_chosen += n;
-        }
-        chosen_.resize(n_chosen);
-        opened_.clear();
-    }
-
-    void add_pairs(std::size_t i) {
-        for (const std::uint32_t leaf : chosen_) {
+    void add_pairs(std::size_t i, const std::vector<std::uint32_t>& chosen) {
+        for (const std::uint32_t leaf : chosen) {
             pairs_.push_back({leaf, static_cast<std::uint32_t>(i)});
         }
     }
@@ -262,7 +110,8 @@ private:
     // Scores of zero vectors are no cosines where they are distances of unit vectors.
     [[nodiscard]] bool may_have_leasts(const Query& query) const {
         if (query.is_two_sided || !query.is_finite) return false;
-        return !is_distance_ || !(sketch_.has_zeros() || problem_.queries.is_zero(query.index));
+        const bool is_distance = sketch_.projection().is_distance();
+        return !is_distance || !(sketch_.has_zeros() || problem_.queries.is_zero(query.index));
     }
 
     // A first threshold from the most promising leaves; then all leaves that are left, if they are
@@ -273,7 +122,7 @@ private:
             return query.has_leasts ? query.leasts.size() : query.best.hits().size();
         };
         for (std::size_t n = 0; n < sketch_.n_leaves() && n_known() < k_; ++n) {
-            const std::size_t leaf = best_leaf(i);
+            const std::size_t leaf = leaves_.best(i);
             if (n == 0 && raise_first(i, leaf)) break;
             scan_leaf(leaf, &i, 1);
             if (!query.has_leasts) evaluate(query, k_ - n_known(), true);
@@ -281,13 +130,15 @@ private:
         // A sharp threshold now spares leaves.
         const std::size_t enough = 2 * k_ + first_block;
         look(query, enough);
-        choose_leaves(i);
-        if (chosen_.size() > std::min(few_leaves, sketch_.n_leaves() / 8)) return add_pairs(i);
-        const float* promises = promises_.data() + i * n_leaves_;
-        std::sort(chosen_.begin(), chosen_.end(),
-                  [=](std::uint32_t a, std::uint32_t b) { return promises[a] > promises[b]; });
-        for (const std::uint32_t leaf : chosen_) {
-            if (promises[leaf] < query.reach) break;
+        std::vector<std::uint32_t> chosen = leaves_.choose(i, round_down(query.reach));
+        if (chosen.size() > std::min(few_leaves, sketch_.n_leaves() / 8)) {
+            return add_pairs(i, chosen);
+        }
+        std::sort(chosen.begin(), chosen.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return leaves_.promise(i, a) > leaves_.promise(i, b);
+        });
+        for (const std::uint32_t leaf : chosen) {
+            if (leaves_.promise(i, leaf) < query.reach) break;
             scan_leaf(leaf, &i, 1);
             look(query, enough);
         }
@@ -300,13 +151,13 @@ private:
         if (!query.has_leasts || n < k_ || allowed_ || problem_.skip_self) return false;
         scan_for(&i, 1, leaf);
         CodeBounds& bounds = bounds_[0];
-        const double score = scores_[i * n_leaves_ + leaf];
+        const double score = leaves_.score(i, leaf);
         // So many objects have at least this upper bound, and lower ones not far below it.
         const double upper = loops_.least_of_best(bounds.upper, n, k_) + score + query.slack;
         const double tails = 2.0 * query.slack_of.tails * sketch_.leaf(leaf).tail;
         raise_to(query,
                  round_down(upper - query.spread - tails - 0x1p-20 * (std::abs(upper) + tails)));
-        const float high = high_of(query, score);
+        const float high = QueryCoder::high_of(query, score);
         for (std::uint64_t& word : bounds.kept) word = 0;
         for (std::size_t j = 0; j < n; ++j) {
             const auto is_kept = static_cast<std::uint64_t>(!(bounds.upper[j] < high));
@@ -321,7 +172,7 @@ private:
         scan_for(chosen, n_chosen, leaf);
         for (std::size_t j = 0; j < n_chosen; ++j) {
             Query& query = queries_[chosen[j]];
-            collect(query, leaf, scores_[chosen[j] * n_leaves_ + leaf], bounds_[j]);
+            collect(query, leaf, leaves_.score(chosen[j], leaf), bounds_[j]);
             if (query.leasts.size() >= 2 * k_ + first_block) raise(query);
         }
     }
@@ -330,76 +181,13 @@ private:
     void scan_for(const std::size_t* chosen, std::size_t n_chosen, std::size_t leaf) {
         CodeQuery coded[most_queries];
         for (std::size_t j = 0; j < n_chosen; ++j) {
-            const std::size_t at = chosen[j] * n_leaves_ + leaf;
-            coded[j] = code(queries_[chosen[j]], leaf, scores_[at]);
-            promises_[at] = -HUGE_VALF;
+            coded[j] = coder_.code(queries_[chosen[j]], leaf, leaves_.score(chosen[j], leaf));
+            leaves_.note_searched(chosen[j], leaf);
         }
         loops_.scan(sketch_.block(leaf), coded, n_chosen, bounds_.data());
         const std::size_t n_bounds = n_chosen * sketch_.leaf_objects(leaf);
         counts_.bounds += n_bounds;
         counts_.operations += n_bounds * sketch_.dimension();
-    }
-
-    // A query as a leaf sees it, from the score of the leaf's centre.
-    CodeQuery code(Query& query, std::size_t index, double score) {
-        const Leaf& leaf = sketch_.leaf(index);
-        query.slack = is_distance_ ? distance_slack(query, index, score)
-                                   : query.slack_of.code_norm * leaf.code_norm +
-                                         query.slack_of.code_error * leaf.code_error +
-                                         query.slack_of.length * leaf.length +
-                                         query.slack_of.tail * leaf.tail + 1e-30;
-        query.spread = 2 * query.slack + (is_distance_ ? distance_spread(query, leaf) : 0.0);
-        CodeQuery coded{query.words.data(),
-                        code_bias * query.sum,
-                        query.scale * leaf.scale,
-                        query.slack_of.tails,
-                        -HUGE_VALF,
-                        -HUGE_VALF};
-        coded.high = high_of(query, score);
-        if (query.is_two_sided && coded.high > -HUGE_VALF)
-            coded.low = round_up(query.useless.low - score + query.slack);
-        return coded;
-    }
-
-    // What an upper bound in a leaf must reach, from the score of the leaf's centre.
-    static float high_of(const Query& query, double score) {
-        if (!query.is_finite || !query.has_useless()) return -HUGE_VALF;
-        return round_down(query.useless.high - score - query.slack);
-    }
-
-    // By how much bounds from codes may be short, for each length of a leaf: codes of the query and
-    // of objects, and every float32 rounding.
-    void set_slack(Query& query) const {
-        const double rounding = 0x1p-20 * query.row_norm;
-        query.slack_of.code_norm = query.code_error + 2 * rounding;
-        query.slack_of.code_error = query.row_norm;
-        query.slack_of.length = 2 * query.error + rounding_share() * query.row_norm + 3 * rounding;
-        query.slack_of.tail = 0x1p-20 * query.tail;
-        query.slack_of.tails = round_up(query.tail);
-    }
-
-    // The same for distances, where the codes are those of the difference to the centre.
-    double distance_slack(Query& query, std::size_t index, double score) {
-        const Leaf& leaf = sketch_.leaf(index);
-        const double off = query.error + 0x1p-21 * (query.row_norm + leaf.length);
-        const double norm =
-            (query.is_finite ? quantize(query, sketch_.centre(index)) : HUGE_VAL) + off;
-        const double squares = leaf.radius * leaf.radius + leaf.tail * leaf.tail;
-        return (rounding_share() * norm + 2 * off) * norm +
-               (query.code_error + 0x1p-22 * norm) * leaf.code_norm + norm * leaf.code_error +
-               off * leaf.radius +
-               0x1p-20 * (norm * (leaf.radius + leaf.code_norm) + squares + query.tail * leaf.tail +
-                          std::abs(score)) +
-               1e-30;
-    }
-
-    // By how much upper bounds on distances lie above lower ones, beside slack and tails: squares
-    // of lengths that are not known exactly.
-    static double distance_spread(const Query& query, const Leaf& leaf) {
-        const double lengths = leaf.length + leaf.radius + leaf.tail;
-        const double squares = lengths * lengths + query.tail * query.tail;
-        return 8 * lengths * leaf.error + 0x1p-19 * squares +
-               0.5 * (query.tail * query.tail - query.least_tail * query.least_tail);
     }
 
     // Adds the objects of a leaf that a query keeps to its candidates.
@@ -556,7 +344,7 @@ private:
             std::size_t n_chosen = 0;
             for (; at < pairs_.size() && pairs_[at].leaf == leaf; ++at) {
                 const std::size_t i = pairs_[at].query;
-                if (!(promises_[i * n_leaves_ + leaf] < queries_[i].reach)) chosen[n_chosen++] = i;
+                if (!(leaves_.promise(i, leaf) < queries_[i].reach)) chosen[n_chosen++] = i;
             }
             if (n_chosen > 0) scan_leaf(leaf, chosen, n_chosen);
             tick(leaf_size);
@@ -573,9 +361,9 @@ private:
 
     // By leaf, then by query, in which order they came.
     void sort_pairs() {
-        std::vector<std::size_t> ends(n_leaves_ + 1);
+        std::vector<std::size_t> ends(sketch_.n_leaves() + 1);
         for (const Pair& pair : pairs_) ++ends[pair.leaf + 1];
-        for (std::size_t leaf = 0; leaf < n_leaves_; ++leaf) ends[leaf + 1] += ends[leaf];
+        for (std::size_t leaf = 0; leaf < sketch_.n_leaves(); ++leaf) ends[leaf + 1] += ends[leaf];
         std::vector<Pair> sorted(pairs_.size());
         for (const Pair& pair : pairs_) sorted[ends[pair.leaf]++] = pair;
         pairs_.swap(sorted);
@@ -599,25 +387,14 @@ private:
     const std::vector<char>* allowed_;
     Worker& worker_;
     const CodeLoops& loops_;
-    bool is_distance_;
-    decltype(CodeLoops::bound_products) bound_;
-    std::size_t n_leaves_;  // rounded up to whole groups
-    std::size_t n_groups_;  // of leaves, rounded up likewise; 0 where all leaves are looked at
+    QueryCoder coder_;
+    LeafChooser leaves_;
     const double* thresholds_ = nullptr;
     std::size_t k_ = 1;
     std::size_t work_ = 0;
     SketchCounts counts_;
     std::vector<Query> queries_;
-    Coordinates coordinates_;
-    std::vector<float> scores_;    // of the centres of leaves, queries_.size() x n_leaves_
-    std::vector<float> promises_;  // of leaves; minus infinity once searched
-    std::vector<LeafQuery> leaf_queries_;
-    std::vector<float> group_scores_;
-    std::vector<float> group_promises_;  // minus infinity once the group is open
-    std::vector<std::uint32_t> opened_;  // groups of the query looked at
-    std::vector<std::uint32_t> chosen_;
     std::vector<Pair> pairs_;
-    std::vector<float> difference_;
     std::vector<std::int64_t> positions_;
     std::vector<double> values_;
     std::vector<CodeBounds> bounds_;
@@ -643,11 +420,12 @@ SketchCounts for_each_group(const ScanProblem& problem, const Sketch& sketch, st
         search.start(begin, end, k);
         answer(search);
         worker.advance(end - begin);
+        const SketchCounts counts = search.counts();
         const std::lock_guard lock(mutex);
-        total.evaluations += search.counts().evaluations;
-        total.projections += search.counts().projections;
-        total.bounds += search.counts().bounds;
-        total.operations += search.counts().operations;
+        total.evaluations += counts.evaluations;
+        total.projections += counts.projections;
+        total.bounds += counts.bounds;
+        total.operations += counts.operations;
     });
     return total;
 }
