@@ -250,6 +250,9 @@ public:
     }
     double value_above(double score) const override { return space_->value_above(score) * factor_; }
     double value_below(double score) const override { return space_->value_below(score) * factor_; }
+    double value_beyond(double distance, double largest) const override {
+        return space_->value_beyond(distance, largest) * factor_;
+    }
     ScoreRange scores_below(double value, double largest) const override {
         // The product rounds: K * factor < value wherever K is below this.
         const double quotient = value / factor_;

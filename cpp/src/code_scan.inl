@@ -23,7 +23,7 @@ constexpr std::size_t tile_groups = tile_size / group_size;
     }
     std::uint64_t kept = 0;
     if (query.low > minus_infinity) {
-        float* lower = out.lower + first;
+        float lower[tile_size];
         for (std::size_t j = 0; j < tile_size; ++j) {
             const float score = query.scale * static_cast<float>(sums[j]);
             lower[j] = score - query.tail * tails[j];

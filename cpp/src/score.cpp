@@ -54,6 +54,10 @@ double Space::value_from(double score, double largest) const {
     return std::isfinite(canonical) ? value_below(canonical) : -HUGE_VAL;
 }
 
+double Space::value_beyond(double, double) const {
+    return -HUGE_VAL;
+}
+
 bool Space::map_products(const Space&, std::size_t, Selection, double*) const {
     return false;
 }

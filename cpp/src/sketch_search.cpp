@@ -16,6 +16,7 @@ using namespace sketched;
 namespace {
 
 constexpr std::size_t most_bounds = std::size_t{1} << 17;  // of leaves, of one group
+constexpr float rounding = 0x1p-22f;     // more than a sum of float32 numbers is off
 constexpr std::size_t first_block = 16;  // candidates evaluated before another look
 constexpr std::size_t values_per_call = 256;
 constexpr std::size_t few_leaves = 16;         // are searched query by query
@@ -109,7 +110,7 @@ private:
 
     // Scores of zero vectors are no cosines where they are distances of unit vectors.
     [[nodiscard]] bool may_have_leasts(const Query& query) const {
-        if (query.is_two_sided || !query.is_finite) return false;
+        if (!query.is_finite) return false;
         const bool is_distance = sketch_.projection().is_distance();
         return !is_distance || !(sketch_.has_zeros() || problem_.queries.is_zero(query.index));
     }
@@ -148,7 +149,9 @@ private:
     bool raise_first(std::size_t i, std::size_t leaf) {
         Query& query = queries_[i];
         const std::size_t n = sketch_.leaf_objects(leaf);
-        if (!query.has_leasts || n < k_ || allowed_ || problem_.skip_self) return false;
+        if (!query.has_leasts || query.is_two_sided || n < k_ || allowed_ || problem_.skip_self) {
+            return false;
+        }
         scan_for(&i, 1, leaf);
         CodeBounds& bounds = bounds_[0];
         const double score = leaves_.score(i, leaf);
@@ -202,44 +205,30 @@ private:
         }
         if (n_kept == 0) return;
         const Candidates::Room room = query.candidates.room(n_kept);
-        const double above = base + query.slack - query.middle;
-        const double below = query.middle - base + query.slack;
-        const float to_promise = round_up(above);
-        std::size_t i = 0;
-        for_each_kept(bounds, n, [&](std::size_t j) {
-            float promise = bounds.upper[j] + to_promise;
-            promise += 0x1p-22f * __builtin_fabsf(promise);
-            room.promises[i] = promise == promise ? promise : HUGE_VALF;
-            room.positions[i++] = positions[j];
-        });
-        if (query.is_two_sided) {  // lower bounds are there once the query has a use for them
-            i = 0;
-            for_each_kept(bounds, n, [&](std::size_t j) {
-                const double other = below - bounds.lower[j];
-                const float promise = query.has_useless() ? promise_above(other) : HUGE_VALF;
-                room.promises[i] = std::max(room.promises[i], promise);
-                ++i;
-            });
-        }
-        if (query.has_leasts) add_leasts(query, leaf, above - query.spread, n_kept, bounds);
-    }
-
-    // Adds lower bounds of the scores of what a query keeps, those that may matter.
-    void add_leasts(Query& query, std::size_t leaf, double below, std::size_t n_kept,
-                    const CodeBounds& bounds) {
-        const float* tails = sketch_.block(leaf).tails;
-        const float to_least = round_down(below);
-        const float twice = 2 * query.slack_of.tails;
         std::size_t n_leasts = query.leasts.size();
         query.leasts.resize(n_leasts + n_kept);
-        for_each_kept(bounds, sketch_.leaf_objects(leaf), [&](std::size_t j) {
+        // From bounds in the leaf to those of a score's place beyond the middle.
+        const double beyond = base + query.slack - query.middle;
+        const float to_upper = round_up(beyond), to_lower = round_down(beyond - query.spread);
+        const float* tails = sketch_.block(leaf).tails;
+        const float twice = 2 * query.slack_of.tails;
+        std::size_t i = 0;
+        for_each_kept(bounds, n, [&](std::size_t j) {
+            const float sum = bounds.upper[j] + to_upper;
+            const float upper = sum + rounding * __builtin_fabsf(sum);
             const float tail = twice * tails[j];
             const float score = bounds.upper[j] - tail;
-            const float sum = score + to_least;
-            const float rounding = __builtin_fabsf(sum) + __builtin_fabsf(score) + tail;
-            const float least = sum - 0x1p-22f * rounding - 1e-37f;
+            const float rest = score + to_lower;
+            const float lower =
+                rest - 1e-37f - rounding * (__builtin_fabsf(rest) + __builtin_fabsf(score) + tail);
+            const bool is_other_side = query.is_two_sided && -lower > upper;
+            const float promise = is_other_side ? -lower : upper;
+            // The other end of what its score may be, on the same side of the middle.
+            const float least = is_other_side ? -upper : lower;
+            room.promises[i] = promise == promise && lower == lower ? promise : HUGE_VALF;
+            room.positions[i++] = positions[j];
             query.leasts[n_leasts] = least;
-            n_leasts += least >= query.least;
+            n_leasts += query.has_leasts && least >= query.least;
         });
         query.leasts.resize(n_leasts);
     }
@@ -275,12 +264,14 @@ private:
         raise_to(query, least);
     }
 
-    // Notes that k objects have scores of at least `least`.
+    // Notes that k objects have scores at least so far beyond the middle.
     void raise_to(Query& query, float least) {
         if (!(least > query.least)) return;
         query.least = least;
         const double score = std::ldexp(static_cast<double>(least), query.shift);
-        set_useless(query, sketch_.projection().value_from(problem_.objects, score, query.largest));
+        set_useless(query, query.is_two_sided ? problem_.objects.value_beyond(score, query.largest)
+                                              : sketch_.projection().value_from(
+                                                    problem_.objects, score, query.largest));
     }
 
     // Raises a query's threshold: by lower bounds, and by its most promising candidates where these

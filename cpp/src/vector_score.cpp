@@ -85,24 +85,41 @@ bool VectorSpace::map_products(const Space& queries, std::size_t query, Selectio
 
 // An even power of v = scale * s + offset is less than `value` while |v| stays below some t.
 ScoreRange VectorSpace::powers_below(double value, double largest) const {
-    const auto power = [&](double v) {
-        loops_.power(&v, 1, kernel_.degree);
-        return v;
-    };
-    const double reach = (kernel_.scale * largest + std::abs(kernel_.offset)) * (1 + 0x1p-40);
+    const auto power = [&](double v) { return this->power(v); };
+    const double reach = power_reach(largest);
     const double t = greatest_below(power, value, 0.0, reach);
     if (!(t >= 0.0)) return ScoreRange::empty();
     if (t >= reach) return ScoreRange::all();
-    const ScoreError error = score_error(ScoreKind::product, *store_);
-    // v as computed: from a score that is off, by a product and a sum that round.
-    const double off = kernel_.scale * error.at(largest) + 8 * unit * reach + 2 * smallest;
-    const double least = t - off;
+    const double least = t - power_error(largest);
     if (!(least > 0.0)) return ScoreRange::empty();
     const double low = (-least - kernel_.offset) / kernel_.scale;
     const double high = (least - kernel_.offset) / kernel_.scale;
     // These two divisions round as well.
     const double spare = 8 * unit * (std::abs(low) + std::abs(high)) + smallest;
     return {low + spare, high - spare};
+}
+
+double VectorSpace::value_beyond(double distance, double largest) const {
+    if (is_increasing() || !std::isfinite(largest)) return -HUGE_VAL;
+    const double least = kernel_.scale * distance * (1 - 4 * unit) - power_error(largest);
+    return least > 0.0 ? power(least) : 0.0;
+}
+
+double VectorSpace::power(double v) const {
+    loops_.power(&v, 1, kernel_.degree);
+    return v;
+}
+
+// At least |v| for every score in question.
+double VectorSpace::power_reach(double largest) const noexcept {
+    return (kernel_.scale * largest + std::abs(kernel_.offset)) * (1 + 0x1p-40);
+}
+
+// How far v as computed may lie from the exact one: from a score that is off, by a product and a
+// sum that round; and the middle, where it is 0.
+double VectorSpace::power_error(double largest) const {
+    const ScoreError error = score_error(ScoreKind::product, *store_);
+    return kernel_.scale * error.at(largest) + 16 * unit * power_reach(largest) + 2 * smallest;
 }
 
 }  // namespace fastmks

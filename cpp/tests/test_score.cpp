@@ -82,7 +82,16 @@ void check_space(const Space& space, const Vectors& vectors) {
     }
     for (std::size_t i = 0; i < n * n; ++i) {
         const double value = space.value_from(static_cast<double>(scores[i]), largest);
-        if (!space.is_increasing()) CHECK(value == -HUGE_VAL);
+        if (!space.is_increasing()) {
+            CHECK(value == -HUGE_VAL);
+            const long double distance = std::abs(scores[i] - space.score_middle());
+            const double least = space.value_beyond(static_cast<double>(distance), largest);
+            for (std::size_t j = 0; j < n * n; ++j) {
+                const long double other = std::abs(scores[j] - space.score_middle());
+                if (other >= static_cast<double>(distance)) CHECK(values[j] >= least);
+            }
+            CHECK(least >= values[i] - 1e-6 * std::abs(values[i]) - 1e-6);
+        }
         std::size_t n_less = 0;
         for (std::size_t j = 0; j < n * n; ++j) {
             if (scores[j] >= static_cast<double>(scores[i])) CHECK(values[j] >= value);

@@ -56,7 +56,6 @@ inline constexpr std::size_t leaf_size = 256;
 struct CodeBounds {
     std::uint64_t kept[leaf_size / tile_size];
     float upper[leaf_size];
-    float lower[leaf_size];  ///< only where the query's `low` is greater than minus infinity
 };
 
 /// Leaves lie in groups of 16 as well: coordinate c of leaf l of a group is at [c * 16 + l].

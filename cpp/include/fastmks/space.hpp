@@ -132,6 +132,9 @@ public:
     /// At most the canonical value of every pair whose exact score is at least `score`; minus
     /// infinity where nothing is known. `largest` is as for scores_below.
     [[nodiscard]] double value_from(double score, double largest) const;
+    /// Likewise, of every pair whose exact score lies at least so far from score_middle(), on
+    /// either side; only where values grow on both.
+    [[nodiscard]] virtual double value_beyond(double distance, double largest) const;
     /// Exact scores that only values less than `value` have. `largest` is at least the magnitude of
     /// every score in question.
     [[nodiscard]] virtual ScoreRange scores_below(double value, double largest) const;

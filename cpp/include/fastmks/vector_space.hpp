@@ -58,6 +58,7 @@ public:
     double score_middle() const noexcept override { return -kernel_.offset / kernel_.scale; }
     double value_above(double score) const override;
     double value_below(double score) const override;
+    double value_beyond(double distance, double largest) const override;
     ScoreRange scores_below(double value, double largest) const override;
     bool map_products(const Space& queries, std::size_t query, Selection objects,
                       double* values) const override;
@@ -72,6 +73,9 @@ private:
     };
 
     [[nodiscard]] bool is_distance_form() const noexcept;
+    [[nodiscard]] double power(double v) const;
+    [[nodiscard]] double power_reach(double largest) const noexcept;
+    [[nodiscard]] double power_error(double largest) const;
     [[nodiscard]] double value_at(double score) const;
     [[nodiscard]] double value_error(double value) const noexcept;
     [[nodiscard]] ScoreRange powers_below(double value, double largest) const;
