@@ -10,7 +10,7 @@ CPP_FILES := $(shell find $(ROOT)/cpp -name '*.hpp' -o -name '*.cpp' -o -name '*
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: help demo test test-cpp test-python lint format stub bench bench-tree bench-sparse bench-growth \
-        bench-paper bench-objects peers sanitize wheel clean
+        bench-paper bench-units bench-objects peers sanitize wheel clean
 .DELETE_ON_ERROR:
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make format    put the sources into their canonical form"
 	@echo "make bench     compare the scan with its peers (DATA=folder for real data)"
 	@echo "make bench-tree, bench-growth, bench-paper: the tree against mlpack, against n, and the paper's grid"
+	@echo "make bench-units   what each unit of the CPU does for the filter"
 	@echo "make bench-sparse  inverted lists against scipy and sparse_dot_topn"
 	@echo "make bench-objects  searches of objects that are not vectors"
 	@echo "make peers     the bars of exact search against FAISS, numpy, usearch, scikit-learn, mlpack, FPSim2"
@@ -72,6 +73,10 @@ bench-growth: $(VENV)/.built-bench
 
 bench-paper: $(VENV)/.built-bench
 	cd $(ROOT) && $(BIN)/python -m benchmarks.paper.grid $(if $(DATA),--data $(DATA))
+	cd $(ROOT) && $(BIN)/python -m benchmarks.paper.evaluations $(if $(DATA),--data $(DATA))
+
+bench-units: $(VENV)/.built-bench
+	cd $(ROOT) && $(BIN)/python -m benchmarks.units
 
 bench-objects: $(VENV)/.built-bench
 	cd $(ROOT) && for family in proteins alignments series graphs fingerprints own pivots; do \

@@ -11,6 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # benchmarks are not installed
 
+from benchmarks import units
 from benchmarks.datasets import Problem, normal
 from benchmarks.growth import build as growth_build
 from benchmarks.growth import search as growth_search
@@ -27,6 +28,7 @@ from benchmarks.harness import (
 )
 from benchmarks.kernels import COSINE, LINEAR, POLYNOMIAL
 from benchmarks.noise import Moment, others_share
+from benchmarks.paper import evaluations as paper_evaluations
 from benchmarks.paper import grid as paper_grid
 from benchmarks.paper.figure import plot_speedups
 from benchmarks.peers import dense
@@ -379,6 +381,23 @@ def test_programs_of_the_tree_run_without_data(program, more, tmp_path, monkeypa
         refused = [row for row in ledger["rows"] if row["refusal"]]
         assert {row["kernel"] for row in refused} == {"tanh"}
         assert refused[0]["refusal"].startswith("NotMercerError")
+
+
+def test_evaluations_are_counted_over_the_papers_grid(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("benchmarks.peers.mlpack_tree.find_spec", lambda name: None)
+    file = tmp_path / "counts.json"
+    assert paper_evaluations.main([*TINY, "--out", str(file)]) == 0
+    rows = json.loads(file.read_text())["rows"]
+    assert {row["kernel"] for row in rows} == {"cosine", "linear", "polynomial 10", "tanh"}
+    assert all(row["evaluations"] <= row["n_objects"] and row["mlpack"] is None for row in rows)
+    assert "as a share of the scan's" in capsys.readouterr().out
+
+
+def test_every_unit_of_the_cpu_gives_the_same_answers(capsys):
+    assert units.main(["--objects", "400", "--queries", "8", "--rounds", "1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3 + 6
+    assert all("1.0x" in line for line in lines[3:])
 
 
 def test_a_folder_gives_what_it_has_and_the_rest_is_noted(tmp_path, monkeypatch):
