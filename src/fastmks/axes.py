@@ -14,6 +14,7 @@ _Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 _MOST_SAMPLED = 8192  # vectors that say where the axes lie
 _MOST_EXACT = 1024  # columns up to which all axes are computed
 _MOST_FOUND = 512  # axes beyond that
+_LEAF_SIZE = 256  # objects
 _N_JUDGES = 32  # sampled vectors that play the queries when the number of axes is chosen
 _N_JUDGED = 8192  # and those that play the objects
 _N_NEIGHBOURS = 1024  # objects among which a judge looks for close ones
@@ -58,9 +59,24 @@ def choose_axes(
     n_hits = k / len(space) * len(judged) + (1 if queries is None else 0)
     shares = _survivors(judges @ axes.T, judged @ axes.T, wanted, n_hits)
     survivor_seconds = _PER_SURVIVOR * (_WAITING_SECONDS + space.n_columns * _COLUMN_SECONDS)
-    costs = {m: m * _CODE_SECONDS + share * survivor_seconds for m, share in shares.items()}
+    code_seconds = _CODE_SECONDS * _share_looked_into(judged, len(space))
+    costs = {m: m * code_seconds + share * survivor_seconds for m, share in shares.items()}
     best = min(costs, key=lambda m: (costs[m], m))
     return Axes(np.ascontiguousarray(axes[:best]), origin, shares[best], costs[best])
+
+
+def _share_looked_into(rows: _Floats, n_objects: int) -> float:
+    """Return about which share of all objects lies in leaves that a query has to look into.
+
+    Boxes of leaves tell little apart unless objects were split more often than they have
+    dimensions: (sum of variances)^2 / sum of their squares, along principal axes.
+    """
+    centred = rows - rows.mean(axis=0)
+    covariance = centred.T @ centred
+    squares = float((covariance**2).sum())
+    dimensions = float(np.trace(covariance)) ** 2 / squares if squares > 0.0 else 0.0
+    n_splits = np.log2(max(1.0, n_objects / _LEAF_SIZE))
+    return float(min(1.0, 4.0 * 2.0 ** (dimensions - n_splits)))
 
 
 def _sampled(space: Space, queries: Space | None) -> tuple[_Floats, _Floats, _Floats | None]:

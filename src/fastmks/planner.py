@@ -24,7 +24,7 @@ _FORGETTING = 1.1  # an engine that was slower than it was once may have become 
 _N_TRIES = 3  # of an engine before a slow one is given up: a machine may have been busy
 _HOPELESS = 10.0  # times slower: no try more
 _N_SETTLED = 64  # searches that a choice lasts once it is clear
-_CLEARLY = 2.0  # times faster
+_CLEARLY = 1.2  # times faster
 
 
 @dataclass(frozen=True)
@@ -137,22 +137,23 @@ class Planner:
     _measured: dict[tuple[str, int, int], _Measured] = field(default_factory=dict)
     _scan_seconds: float = 0.0  # spent on scans so far
     _offer: FilterOffer | None = None
-    _settled: dict[tuple[str, int, int], int] = field(default_factory=dict)  # searches left
+    # Engines of searches whose choice was clear, and for how many more it lasts.
+    _settled: dict[tuple[str, int, int], tuple[str, int]] = field(default_factory=dict)
 
     def choose(self, search: Search, k: int) -> Engine:
         """Return the engine for a search, built if need be."""
-        key = _key("filter", len(search.queries), k)
-        left = self._settled.get(key, 0) if search.among is None else 0
+        key = _key("", len(search.queries), k)
+        name, left = self._settled.get(key, ("", 0)) if search.among is None else ("", 0)
         if left > 0 and self.engines.has_built_filter:
-            self._settled[key] = left - 1
-            return self.engines.filter(search.progress)
-        plan = self.plan(search, k)
-        if plan.algorithm != "filter":
-            return self.engines.scan
-        engine = self.engines.filter(search.progress, self._offer)
-        if search.among is None and plan.is_clear:
-            self._settled[key] = _N_SETTLED
-        return engine
+            self._settled[key] = name, left - 1
+        else:
+            plan = self.plan(search, k)
+            name = plan.algorithm
+            if search.among is None and plan.is_clear:
+                self._settled[key] = name, _N_SETTLED
+        if name == "filter":
+            return self.engines.filter(search.progress, self._offer)
+        return self.engines.scan
 
     def plan(self, search: Search, k: int) -> Plan:
         """Return which engine a search should have, and why. Nothing is built for it."""
