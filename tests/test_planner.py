@@ -80,6 +80,43 @@ def test_one_slow_search_does_not_decide():
     assert index._planner._measured["filter", 6, 1].seconds < 2e-3
 
 
+def test_the_first_single_queries_do_not_decide():
+    rows = clustered(3000)
+    index = Index(rows, threads=1)
+    index.search(rows[:1], k=1, algorithm="scan")
+    for i in range(5):
+        index.search(rows[i], k=1, algorithm="filter")
+    for key, known in index._planner._measured.items():
+        known.seconds = 2e-3 if key[0] == "filter" else 1e-3
+    assert index.explain(rows[:1], k=1).algorithm == "filter"
+    index._planner._measured["filter", 1, 1].n_queries = 64
+    index._planner._measured["filter", 1, 1].n_searches = 64
+    assert index.explain(rows[:1], k=1).algorithm == "scan"
+
+
+@pytest.mark.parametrize("winner", ["filter", "scan"])
+def test_a_clear_choice_lasts_for_a_while(winner, monkeypatch):
+    rows = clustered(3000)
+    index = Index(rows, threads=1)
+    for algorithm in ("filter", "scan"):
+        index.search(rows, k=1, algorithm=algorithm)
+    planner = index._planner
+    for key, known in planner._measured.items():
+        known.seconds = 1e-9 if key[0] == winner else 1e-3
+        known.n_searches = 3
+    assert index.search(rows, k=1).stats.algorithm == winner
+    calls = []
+    monkeypatch.setattr(
+        planner, "plan", lambda *args: calls.append(args) or Planner.plan(planner, *args)
+    )
+    for _ in range(64):
+        assert index.search(rows[:40], k=1).stats.algorithm == winner
+    assert not calls
+    index.search(rows[:40], k=1)
+    index.search(rows[:40], k=1, only=np.arange(2000))
+    assert len(calls) == 2
+
+
 def test_forecasts_follow_what_searches_take():
     rows = clustered(3000)
     index = Index(rows, threads=1)

@@ -21,7 +21,8 @@ _MANY_HITS = 32  # bounds leave too much where one object in so many is a hit
 _N_RACED = 8  # queries on which two engines are compared
 _TOO_SLOW = 3.0  # a forecast errs above: samples have fewer close neighbours than all objects
 _FORGETTING = 1.1  # an engine that was slower than it was once may have become slower
-_N_TRIES = 3  # of an engine before a slow one is given up: a machine may have been busy
+_N_TRIES = 3  # searches by an engine before a slow one is given up: a machine may have been busy
+_N_TRIED = 64  # and queries: the first ones find nothing in the caches
 _HOPELESS = 10.0  # times slower: no try more
 _N_SETTLED = 64  # searches that a choice lasts once it is clear
 _CLEARLY = 1.2  # times faster
@@ -223,7 +224,8 @@ class Planner:
             return plan("filter", "it is there and has not been tried like this", filter=forecast)
         seconds = known.seconds / search.threads
         forecast = Forecast(seconds, 0.0, f"{known.n_queries} queries before")
-        limit = _HOPELESS if known.n_searches < _N_TRIES else 1.0
+        is_tried = known.n_searches >= _N_TRIES and known.n_queries >= _N_TRIED
+        limit = 1.0 if is_tried else _HOPELESS
         if seconds <= limit * scan.seconds_per_query:
             is_faster = seconds <= scan.seconds_per_query
             reason = "it is the faster one" if is_faster else "it may be the faster one"
