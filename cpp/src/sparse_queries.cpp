@@ -25,11 +25,11 @@ QueryGroup::QueryGroup(const VectorEntries* queries, std::size_t n_queries, std:
             if (slot < 0) slot = static_cast<std::int32_t>(n_slots++);
         }
     }
-    table_.resize((n_slots + 1) * group_size);
+    table_.resize((n_slots + 1) * queries_per_group);
     for (std::size_t i = 0; i < n_queries; ++i) {
         for (std::size_t e = 0; e < queries[i].columns.size(); ++e) {
             const auto slot = slots_[static_cast<std::size_t>(queries[i].columns[e])];
-            table_[static_cast<std::size_t>(slot) * group_size + i] = queries[i].values[e];
+            table_[static_cast<std::size_t>(slot) * queries_per_group + i] = queries[i].values[e];
         }
     }
     if (n_slots * columns_per_slot < n_columns) return;
@@ -51,8 +51,8 @@ SparseQueryRows::SparseQueryRows(std::vector<VectorEntries> taken, std::size_t n
         return;
     }
     rows_ = std::move(taken);
-    for (std::size_t i = 0; i < size; i += group_size) {
-        const std::size_t n = std::min(group_size, size - i);
+    for (std::size_t i = 0; i < size; i += queries_per_group) {
+        const std::size_t n = std::min(queries_per_group, size - i);
         if (n_columns <= most_slots) {
             groups_.emplace_back(rows_.data() + i, n, n_columns);
         } else {

@@ -15,7 +15,7 @@
 namespace fastmks {
 
 /// Queries are looked up this many at a time.
-inline constexpr std::size_t group_size = 8;
+inline constexpr std::size_t queries_per_group = 8;
 
 /// What a column adds to a value; nothing where the query does not have it.
 struct ProductTerm {
@@ -206,7 +206,7 @@ private:
     std::vector<WideQuery> wide_;
     std::vector<HashedQueries<1>> hashed_;
     std::vector<QueryGroup> groups_;
-    std::vector<HashedQueries<group_size>> hashed_groups_;
+    std::vector<HashedQueries<queries_per_group>> hashed_groups_;
 };
 
 // All rows for a few queries, then for the next: what is looked up stays in the cache.
@@ -221,14 +221,14 @@ void SparseQueryRows::add_up(std::size_t n_rows, RowOf row_of, const VectorLoops
             hashed.template add_up<Term>(row_of(j), out + j, stride);
     }
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-        double* const to = out + g * group_size * stride;
+        double* const to = out + g * queries_per_group * stride;
         const SparseQueries view = groups_[g].view();
         for (std::size_t j = 0; j < n_rows; ++j) {
             Term::add_up(loops, view, row_of(j), to + j, stride);
         }
     }
     for (std::size_t g = 0; g < hashed_groups_.size(); ++g) {
-        double* const to = out + g * group_size * stride;
+        double* const to = out + g * queries_per_group * stride;
         for (std::size_t j = 0; j < n_rows; ++j) {
             hashed_groups_[g].template add_up<Term>(row_of(j), to + j, stride);
         }
