@@ -23,7 +23,7 @@ namespace {
 
 using Counts = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>;
 
-Counts to_counts(const PivotCounts& counts) {
+Counts to_counts(const BoundCounts& counts) {
     return {counts.evaluations, counts.projections, counts.bounds, counts.operations};
 }
 

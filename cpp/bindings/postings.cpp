@@ -23,7 +23,7 @@ namespace {
 
 using Counts = std::tuple<std::size_t, std::size_t, std::size_t>;
 
-Counts to_counts(const PostingsCounts& counts) {
+Counts to_counts(const BoundCounts& counts) {
     return {counts.evaluations, counts.bounds, counts.operations};
 }
 

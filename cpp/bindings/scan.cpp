@@ -38,7 +38,7 @@ HitArrays above(const Space& objects, const Space& queries, const std::optional<
     });
 }
 
-std::tuple<std::size_t, std::size_t> to_counts(const FilterCounts& counts) {
+std::tuple<std::size_t, std::size_t> to_counts(const BoundCounts& counts) {
     return {counts.evaluations, counts.bounds};
 }
 

@@ -24,7 +24,7 @@ namespace {
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Counts = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>;
 
-Counts to_counts(const SketchCounts& counts) {
+Counts to_counts(const BoundCounts& counts) {
     return {counts.evaluations, counts.projections, counts.bounds, counts.operations};
 }
 

@@ -45,7 +45,7 @@ public:
         std::sort(found.begin(), found.end(), ranks_before);
     }
 
-    [[nodiscard]] const FilterCounts& counts() const noexcept { return counts_; }
+    [[nodiscard]] const BoundCounts& counts() const noexcept { return counts_; }
 
 private:
     // Bounds the values of the query with all objects, and calls see(begin, end) for each part of
@@ -171,7 +171,7 @@ private:
     const ScanProblem& problem_;
     Worker& worker_;
     const VectorLoops& loops_;
-    FilterCounts counts_;
+    BoundCounts counts_;
     std::size_t query_ = 0;
     std::unique_ptr<QueryBatch> batch_;
     std::vector<double> bounds_;   // of all objects to search
@@ -183,11 +183,11 @@ private:
 
 // Calls answer(query, search) for each query on up to `threads` threads.
 template <class Answer>
-FilterCounts for_each_query(const ScanProblem& problem, std::size_t threads, const Watch& watch,
-                            Answer answer) {
+BoundCounts for_each_query(const ScanProblem& problem, std::size_t threads, const Watch& watch,
+                           Answer answer) {
     constexpr std::size_t queries_per_task = 8;
     const std::size_t n = problem.queries.size();
-    FilterCounts total;
+    BoundCounts total;
     std::mutex mutex;
     const std::size_t n_tasks = (n + queries_per_task - 1) / queries_per_task;
     parallel_for(n_tasks, threads, watch, [&](std::size_t task, Worker& worker) {
@@ -206,8 +206,8 @@ FilterCounts for_each_query(const ScanProblem& problem, std::size_t threads, con
 
 }  // namespace
 
-FilterCounts filter_top_k(const ScanProblem& problem, std::size_t k, std::size_t threads,
-                          const Watch& watch, double* values, std::int64_t* positions) {
+BoundCounts filter_top_k(const ScanProblem& problem, std::size_t k, std::size_t threads,
+                         const Watch& watch, double* values, std::int64_t* positions) {
     return for_each_query(problem, threads, watch, [&](std::size_t query, FilterSearch& search) {
         TopK best(k);
         search.top_k(query, k, best);
@@ -219,8 +219,8 @@ FilterCounts filter_top_k(const ScanProblem& problem, std::size_t k, std::size_t
     });
 }
 
-FilterCounts filter_above(const ScanProblem& problem, const double* thresholds, std::size_t threads,
-                          const Watch& watch, std::vector<std::vector<Hit>>& answers) {
+BoundCounts filter_above(const ScanProblem& problem, const double* thresholds, std::size_t threads,
+                         const Watch& watch, std::vector<std::vector<Hit>>& answers) {
     answers.resize(problem.queries.size());
     return for_each_query(problem, threads, watch, [&](std::size_t query, FilterSearch& search) {
         search.above(query, thresholds[query], answers[query]);

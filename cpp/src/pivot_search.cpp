@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
+#include "query_groups.hpp"
 
 namespace fastmks {
 namespace {
@@ -96,7 +96,7 @@ public:
         std::sort(found.begin(), found.end(), ranks_before);
     }
 
-    [[nodiscard]] const PivotCounts& counts() const noexcept { return counts_; }
+    [[nodiscard]] const BoundCounts& counts() const noexcept { return counts_; }
 
 private:
     void start(std::size_t index) {
@@ -238,7 +238,7 @@ private:
     const PivotProjection& projection_;
     const std::vector<std::size_t>& offered_;
     Worker& worker_;
-    PivotCounts counts_;
+    BoundCounts counts_;
     std::size_t begin_ = 0;    // the first query of the group
     Coordinates coordinates_;  // of the group
     Query query_;
@@ -264,7 +264,7 @@ std::vector<std::size_t> offered_pivots(const Selection& among,
 
 // Calls answer(query, search) for each query on up to `threads` threads.
 template <class Answer>
-PivotCounts for_each_query(const ScanProblem& problem, const PivotTable& table, std::size_t threads,
+BoundCounts for_each_query(const ScanProblem& problem, const PivotTable& table, std::size_t threads,
                            const Watch& watch, Answer answer) {
     const std::size_t n = problem.queries.size();
     const std::size_t group =
@@ -272,28 +272,21 @@ PivotCounts for_each_query(const ScanProblem& problem, const PivotTable& table, 
                  std::max<std::size_t>(1, (n + threads - 1) / threads));
     const std::vector<std::size_t> offered =
         offered_pivots(problem.among, table.projection().known());
-    PivotCounts total;
-    std::mutex mutex;
-    parallel_for((n + group - 1) / group, threads, watch, [&](std::size_t task, Worker& worker) {
-        PivotSearch search(problem, table, offered, worker);
-        const std::size_t begin = task * group, end = std::min(n, begin + group);
-        search.project(begin, end);
-        for (std::size_t query = begin; query < end; ++query) {
-            answer(query, search);
-            worker.advance(1);
-        }
-        const std::lock_guard lock(mutex);
-        total.evaluations += search.counts().evaluations;
-        total.projections += search.counts().projections;
-        total.bounds += search.counts().bounds;
-        total.operations += search.counts().operations;
-    });
-    return total;
+    return for_each_group(n, group, threads, watch,
+                          [&](std::size_t begin, std::size_t end, Worker& worker) {
+                              PivotSearch search(problem, table, offered, worker);
+                              search.project(begin, end);
+                              for (std::size_t query = begin; query < end; ++query) {
+                                  answer(query, search);
+                                  worker.advance(1);
+                              }
+                              return search.counts();
+                          });
 }
 
 }  // namespace
 
-PivotCounts pivot_top_k(const ScanProblem& problem, const PivotTable& table, std::size_t k,
+BoundCounts pivot_top_k(const ScanProblem& problem, const PivotTable& table, std::size_t k,
                         std::size_t threads, const Watch& watch, double* values,
                         std::int64_t* positions) {
     const auto answer = [&](std::size_t query, PivotSearch& search) {
@@ -308,7 +301,7 @@ PivotCounts pivot_top_k(const ScanProblem& problem, const PivotTable& table, std
     return for_each_query(problem, table, threads, watch, answer);
 }
 
-PivotCounts pivot_above(const ScanProblem& problem, const PivotTable& table,
+BoundCounts pivot_above(const ScanProblem& problem, const PivotTable& table,
                         const double* thresholds, std::size_t threads, const Watch& watch,
                         std::vector<std::vector<Hit>>& answers) {
     answers.resize(problem.queries.size());

@@ -2,11 +2,11 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <mutex>
 
 #include "candidates.hpp"
 #include "fastmks/postings.hpp"
 #include "fastmks/vector_store.hpp"
+#include "query_groups.hpp"
 #include "vector_length.hpp"
 
 namespace fastmks {
@@ -95,8 +95,8 @@ public:
     }
 
     [[nodiscard]] std::vector<Query>& queries() noexcept { return queries_; }
-    [[nodiscard]] PostingsCounts counts() const noexcept {
-        PostingsCounts counts = counts_;
+    [[nodiscard]] BoundCounts counts() const noexcept {
+        BoundCounts counts = counts_;
         counts.evaluations = verifier_.n_evaluations();
         return counts;
     }
@@ -356,7 +356,7 @@ private:
     Worker& worker_;
     const PlaneLoops& loops_;
     Verifier verifier_;
-    PostingsCounts counts_;
+    BoundCounts counts_;
     std::vector<Query> queries_;
     std::vector<float> scores_;  // of one query and one shelf
     std::vector<float> maxima_;  // over objects that are a multiple of block_size apart
@@ -366,39 +366,28 @@ private:
 
 // Calls answer(search) for each group of queries on up to `threads` threads.
 template <class Answer>
-PostingsCounts for_each_group(const ScanProblem& problem, const Postings& postings, std::size_t k,
-                              std::size_t threads, const Watch& watch, Answer answer) {
+BoundCounts search_groups(const ScanProblem& problem, const Postings& postings, std::size_t k,
+                          std::size_t threads, const Watch& watch, Answer answer) {
     const std::size_t n = problem.queries.size();
     const std::size_t wanted = threads > 1 ? 2 * threads : 1;  // groups differ in their work
     const std::size_t group = std::clamp<std::size_t>((n + wanted - 1) / wanted, 1, most_queries);
-    std::vector<char> allowed;
-    if (problem.among.size < problem.objects.size()) {
-        allowed.assign(problem.objects.size(), 0);
-        for (std::size_t i = 0; i < problem.among.size; ++i) allowed[problem.among[i]] = 1;
-    }
-    PostingsCounts total;
-    std::mutex mutex;
-    parallel_for((n + group - 1) / group, threads, watch, [&](std::size_t task, Worker& worker) {
-        GroupSearch search(problem, postings, allowed.empty() ? nullptr : &allowed, worker);
-        const std::size_t begin = task * group, end = std::min(n, begin + group);
-        search.start(begin, end, k);
-        answer(search);
-        worker.advance(end - begin);
-        const PostingsCounts counts = search.counts();
-        const std::lock_guard lock(mutex);
-        total.evaluations += counts.evaluations;
-        total.bounds += counts.bounds;
-        total.operations += counts.operations;
-    });
-    return total;
+    const std::vector<char> allowed = allowed_objects(problem);
+    return fastmks::for_each_group(
+        n, group, threads, watch, [&](std::size_t begin, std::size_t end, Worker& worker) {
+            GroupSearch search(problem, postings, allowed.empty() ? nullptr : &allowed, worker);
+            search.start(begin, end, k);
+            answer(search);
+            worker.advance(end - begin);
+            return search.counts();
+        });
 }
 
 }  // namespace
 
-PostingsCounts postings_top_k(const ScanProblem& problem, const Postings& postings, std::size_t k,
-                              std::size_t threads, const Watch& watch, double* values,
-                              std::int64_t* positions) {
-    return for_each_group(problem, postings, k, threads, watch, [&](GroupSearch& search) {
+BoundCounts postings_top_k(const ScanProblem& problem, const Postings& postings, std::size_t k,
+                           std::size_t threads, const Watch& watch, double* values,
+                           std::int64_t* positions) {
+    return search_groups(problem, postings, k, threads, watch, [&](GroupSearch& search) {
         search.top_k(k);
         for (Query& query : search.queries()) {
             const std::vector<Hit>& hits = query.findings.best.sorted();
@@ -411,11 +400,11 @@ PostingsCounts postings_top_k(const ScanProblem& problem, const Postings& postin
     });
 }
 
-PostingsCounts postings_above(const ScanProblem& problem, const Postings& postings,
-                              const double* thresholds, std::size_t threads, const Watch& watch,
-                              std::vector<std::vector<Hit>>& answers) {
+BoundCounts postings_above(const ScanProblem& problem, const Postings& postings,
+                           const double* thresholds, std::size_t threads, const Watch& watch,
+                           std::vector<std::vector<Hit>>& answers) {
     answers.resize(problem.queries.size());
-    return for_each_group(problem, postings, 1, threads, watch, [&](GroupSearch& search) {
+    return search_groups(problem, postings, 1, threads, watch, [&](GroupSearch& search) {
         search.above(thresholds);
         for (Query& query : search.queries()) {
             answers[query.findings.query] = std::move(query.findings.found);

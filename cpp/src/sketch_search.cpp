@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <mutex>
 
 #include "fastmks/sketch.hpp"
 #include "fastmks/vector_loops.hpp"
 #include "leaf_chooser.hpp"
 #include "query_coder.hpp"
+#include "query_groups.hpp"
 #include "sketch_query.hpp"
 
 namespace fastmks {
@@ -76,8 +76,8 @@ public:
     }
 
     [[nodiscard]] std::vector<Query>& queries() noexcept { return queries_; }
-    [[nodiscard]] SketchCounts counts() const noexcept {
-        SketchCounts counts = counts_;
+    [[nodiscard]] BoundCounts counts() const noexcept {
+        BoundCounts counts = counts_;
         counts.bounds += leaves_.n_bounds();
         counts.operations += leaves_.n_operations();
         return counts;
@@ -383,7 +383,7 @@ private:
     const double* thresholds_ = nullptr;
     std::size_t k_ = 1;
     std::size_t work_ = 0;
-    SketchCounts counts_;
+    BoundCounts counts_;
     std::vector<Query> queries_;
     std::vector<Pair> pairs_;
     std::vector<std::int64_t> positions_;
@@ -393,40 +393,28 @@ private:
 
 // Calls answer(search) for each group of queries on up to `threads` threads.
 template <class Answer>
-SketchCounts for_each_group(const ScanProblem& problem, const Sketch& sketch, std::size_t k,
-                            std::size_t threads, const Watch& watch, Answer answer) {
+BoundCounts search_groups(const ScanProblem& problem, const Sketch& sketch, std::size_t k,
+                          std::size_t threads, const Watch& watch, Answer answer) {
     const std::size_t n = problem.queries.size();
     std::size_t group = std::clamp<std::size_t>(most_bounds / sketch.n_leaves(), 4, most_queries);
     group = std::max<std::size_t>(1, std::min(group, (n + threads - 1) / threads));
-    std::vector<char> allowed;
-    if (problem.among.size < problem.objects.size()) {
-        allowed.assign(problem.objects.size(), 0);
-        for (std::size_t i = 0; i < problem.among.size; ++i) allowed[problem.among[i]] = 1;
-    }
-    SketchCounts total;
-    std::mutex mutex;
-    parallel_for((n + group - 1) / group, threads, watch, [&](std::size_t task, Worker& worker) {
-        GroupSearch search(problem, sketch, allowed.empty() ? nullptr : &allowed, worker);
-        const std::size_t begin = task * group, end = std::min(n, begin + group);
-        search.start(begin, end, k);
-        answer(search);
-        worker.advance(end - begin);
-        const SketchCounts counts = search.counts();
-        const std::lock_guard lock(mutex);
-        total.evaluations += counts.evaluations;
-        total.projections += counts.projections;
-        total.bounds += counts.bounds;
-        total.operations += counts.operations;
-    });
-    return total;
+    const std::vector<char> allowed = allowed_objects(problem);
+    return fastmks::for_each_group(
+        n, group, threads, watch, [&](std::size_t begin, std::size_t end, Worker& worker) {
+            GroupSearch search(problem, sketch, allowed.empty() ? nullptr : &allowed, worker);
+            search.start(begin, end, k);
+            answer(search);
+            worker.advance(end - begin);
+            return search.counts();
+        });
 }
 
 }  // namespace
 
-SketchCounts sketch_top_k(const ScanProblem& problem, const Sketch& sketch, std::size_t k,
-                          std::size_t threads, const Watch& watch, double* values,
-                          std::int64_t* positions) {
-    return for_each_group(problem, sketch, k, threads, watch, [&](GroupSearch& search) {
+BoundCounts sketch_top_k(const ScanProblem& problem, const Sketch& sketch, std::size_t k,
+                         std::size_t threads, const Watch& watch, double* values,
+                         std::int64_t* positions) {
+    return search_groups(problem, sketch, k, threads, watch, [&](GroupSearch& search) {
         search.top_k(k);
         for (Query& query : search.queries()) {
             const std::vector<Hit>& hits = query.best.sorted();
@@ -438,11 +426,11 @@ SketchCounts sketch_top_k(const ScanProblem& problem, const Sketch& sketch, std:
     });
 }
 
-SketchCounts sketch_above(const ScanProblem& problem, const Sketch& sketch,
-                          const double* thresholds, std::size_t threads, const Watch& watch,
-                          std::vector<std::vector<Hit>>& answers) {
+BoundCounts sketch_above(const ScanProblem& problem, const Sketch& sketch, const double* thresholds,
+                         std::size_t threads, const Watch& watch,
+                         std::vector<std::vector<Hit>>& answers) {
     answers.resize(problem.queries.size());
-    return for_each_group(problem, sketch, 1, threads, watch, [&](GroupSearch& search) {
+    return search_groups(problem, sketch, 1, threads, watch, [&](GroupSearch& search) {
         search.above(thresholds);
         for (Query& query : search.queries()) answers[query.index] = std::move(query.found);
     });

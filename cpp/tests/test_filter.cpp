@@ -35,7 +35,7 @@ Answer scanned(const ScanProblem& problem, std::size_t k) {
 }
 
 Answer filtered(const ScanProblem& problem, std::size_t k, std::size_t threads,
-                FilterCounts& counts) {
+                BoundCounts& counts) {
     Answer answer{std::vector<double>(problem.queries.size() * k),
                   std::vector<std::int64_t>(problem.queries.size() * k)};
     counts =
@@ -69,7 +69,7 @@ TEST(filter_finds_what_the_scan_finds) {
                     is_all ? Selection::range(0, 300) : Selection::list(some.data(), some.size()),
                     false, is_named ? names.data() : nullptr};
                 for (const std::size_t k : {1, 3, 10}) {
-                    FilterCounts one, many;
+                    BoundCounts one, many;
                     const Answer truth = scanned(problem, k);
                     CHECK(filtered(problem, k, 1, one) == truth);
                     CHECK(filtered(problem, k, 3, many) == truth);
@@ -95,7 +95,7 @@ TEST(filter_finds_what_the_scan_finds) {
 TEST(filter_skips_an_object_in_its_own_answer) {
     const TableSpace objects = bounded(64, 0.5);
     const ScanProblem problem{objects, objects, Selection::range(0, 64), true};
-    FilterCounts counts;
+    BoundCounts counts;
     CHECK(filtered(problem, 63, 1, counts) == scanned(problem, 63));
     CHECK(filtered(problem, 2, 1, counts) == scanned(problem, 2));
 }
@@ -105,7 +105,7 @@ TEST(filter_evaluates_few_objects_under_close_bounds) {
     objects.bound = [](std::size_t, std::size_t j) { return static_cast<double>(j) + 0.5; };
     const TableSpace queries(3, tied);
     const ScanProblem problem{objects, queries, Selection::range(0, 5000)};
-    FilterCounts counts;
+    BoundCounts counts;
     CHECK(filtered(problem, 2, 1, counts).positions.front() == 4999);
     CHECK(counts.evaluations <= 3 * 16);
 }
@@ -115,7 +115,7 @@ TEST(filter_notices_a_bound_that_is_none) {
     objects.bound = [](std::size_t, std::size_t) { return -3.0; };
     const TableSpace queries(1, tied);
     const ScanProblem problem{objects, queries, Selection::range(0, 100)};
-    FilterCounts counts;
+    BoundCounts counts;
     CHECK_THROWS(BoundFault, filtered(problem, 1, 1, counts));
 }
 
@@ -124,7 +124,7 @@ TEST(filter_notices_bounds_of_minus_infinity) {
     objects.bound = [](std::size_t, std::size_t) { return -infinity; };
     const TableSpace queries(1, tied);
     const ScanProblem problem{objects, queries, Selection::range(0, 3)};
-    FilterCounts counts;
+    BoundCounts counts;
     CHECK_THROWS(BoundFault, filtered(problem, 3, 1, counts));
 }
 
@@ -140,7 +140,7 @@ TEST(filter_searches_many_objects_under_loose_bounds) {
         };
         const TableSpace queries(4, tied);
         const ScanProblem problem{objects, queries, Selection::range(0, 10000)};
-        FilterCounts counts;
+        BoundCounts counts;
         for (const std::size_t k : {1, 40, 3000, 10000}) {
             CHECK(filtered(problem, k, 2, counts) == scanned(problem, k));
         }
@@ -154,7 +154,7 @@ TEST(bounds_of_sums_and_multiples) {
     const auto sum = make_sum({part, make_scaled(part, 0.3)});
     CHECK(sum->has_bounds());
     const ScanProblem problem{*sum, *sum, Selection::range(0, 50)};
-    FilterCounts counts;
+    BoundCounts counts;
     CHECK(filtered(problem, 4, 1, counts) == scanned(problem, 4));
     const auto bare = std::make_shared<TableSpace>(50, tied);
     CHECK(!make_sum({part, bare})->has_bounds());

@@ -70,7 +70,7 @@ Answer scanned(const ScanProblem& problem, std::size_t k) {
 }
 
 Answer searched(const ScanProblem& problem, const PivotTable& table, std::size_t k,
-                PivotCounts& counts) {
+                BoundCounts& counts) {
     Answer answer = empty_answer(problem, k);
     counts =
         pivot_top_k(problem, table, k, 2, ignore, answer.values.data(), answer.positions.data());
@@ -206,7 +206,7 @@ TEST(searches_with_pivots_find_what_the_scan_finds) {
                      {std::size_t{1}, std::size_t{5}, problem.among.size - 1}) {
                     const Answer wanted = scanned(problem, k);
                     const std::size_t before = space.n_evaluations;
-                    PivotCounts counts;
+                    BoundCounts counts;
                     CHECK(searched(problem, table, k, counts) == wanted);
                     CHECK(space.n_evaluations - before == counts.evaluations + counts.projections);
                     CHECK(counts.projections == n * projection->n_pivots());
@@ -238,7 +238,7 @@ TEST(values_beyond_the_bounds_of_pivots_are_contradictions) {
     const auto projection = std::make_shared<PivotProjection>(space, std::vector<std::int64_t>{0});
     const PivotTable table(projection, 1, ignore);
     const ScanProblem problem{space, space, Selection::range(0, 3), true};
-    PivotCounts counts;
+    BoundCounts counts;
     bool is_named = false;
     try {
         searched(problem, table, 2, counts);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "fastmks/bound_counts.hpp"
 #include "fastmks/parallel.hpp"
 #include "fastmks/pivot_projection.hpp"
 #include "fastmks/scan.hpp"
@@ -52,24 +53,16 @@ private:
     std::vector<char> is_pivot_;
 };
 
-/// What a search with pivots cost.
-struct PivotCounts {
-    std::size_t evaluations = 0;
-    std::size_t projections = 0;  ///< evaluations of queries with pivots
-    std::size_t bounds = 0;
-    std::size_t operations = 0;  ///< multiply-adds of bounds and coordinates, of whatever precision
-};
-
 /// As scan_top_k, for the space of the pivots: all objects are bounded, and those whose bounds
 /// allow it are evaluated in the order of their bounds. For values that are dear: bounds are not
 /// spared. Progress is counted in queries. Throws PivotFault for values that no Mercer kernel can
 /// have.
-PivotCounts pivot_top_k(const ScanProblem& problem, const PivotTable& table, std::size_t k,
+BoundCounts pivot_top_k(const ScanProblem& problem, const PivotTable& table, std::size_t k,
                         std::size_t threads, const Watch& watch, double* values,
                         std::int64_t* positions);
 
 /// For each query, every object with K >= its threshold, in the order of answers.
-PivotCounts pivot_above(const ScanProblem& problem, const PivotTable& table,
+BoundCounts pivot_above(const ScanProblem& problem, const PivotTable& table,
                         const double* thresholds, std::size_t threads, const Watch& watch,
                         std::vector<std::vector<Hit>>& answers);
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fastmks/bound_counts.hpp"
 #include "fastmks/parallel.hpp"
 #include "fastmks/plane_loops.hpp"
 #include "fastmks/scan.hpp"
@@ -101,21 +102,14 @@ private:
     std::vector<double> shelf_norms_;
 };
 
-/// What a search through postings cost.
-struct PostingsCounts {
-    std::size_t evaluations = 0;
-    std::size_t bounds = 0;      ///< objects whose score was bounded
-    std::size_t operations = 0;  ///< postings added up, and lines of 512 bits
-};
-
 /// As filter_top_k, for the space of the postings, with bounds on scores.
-PostingsCounts postings_top_k(const ScanProblem& problem, const Postings& postings, std::size_t k,
-                              std::size_t threads, const Watch& watch, double* values,
-                              std::int64_t* positions);
+BoundCounts postings_top_k(const ScanProblem& problem, const Postings& postings, std::size_t k,
+                           std::size_t threads, const Watch& watch, double* values,
+                           std::int64_t* positions);
 
 /// As filter_above.
-PostingsCounts postings_above(const ScanProblem& problem, const Postings& postings,
-                              const double* thresholds, std::size_t threads, const Watch& watch,
-                              std::vector<std::vector<Hit>>& answers);
+BoundCounts postings_above(const ScanProblem& problem, const Postings& postings,
+                           const double* thresholds, std::size_t threads, const Watch& watch,
+                           std::vector<std::vector<Hit>>& answers);
 
 }  // namespace fastmks

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "fastmks/bound_counts.hpp"
 #include "fastmks/code_loops.hpp"
 #include "fastmks/filter.hpp"
 #include "fastmks/parallel.hpp"
@@ -135,22 +136,14 @@ private:
     std::vector<float> whole_centres_;
 };
 
-/// What a search through a sketch cost.
-struct SketchCounts {
-    std::size_t evaluations = 0;
-    std::size_t projections = 0;  ///< evaluations that the coordinates of the queries took
-    std::size_t bounds = 0;       ///< objects and leaves
-    std::size_t operations = 0;  ///< multiply-adds of bounds and coordinates, of whatever precision
-};
-
 /// As filter_top_k, for the space of the sketch, with bounds on scores.
-SketchCounts sketch_top_k(const ScanProblem& problem, const Sketch& sketch, std::size_t k,
-                          std::size_t threads, const Watch& watch, double* values,
-                          std::int64_t* positions);
+BoundCounts sketch_top_k(const ScanProblem& problem, const Sketch& sketch, std::size_t k,
+                         std::size_t threads, const Watch& watch, double* values,
+                         std::int64_t* positions);
 
 /// As filter_above.
-SketchCounts sketch_above(const ScanProblem& problem, const Sketch& sketch,
-                          const double* thresholds, std::size_t threads, const Watch& watch,
-                          std::vector<std::vector<Hit>>& answers);
+BoundCounts sketch_above(const ScanProblem& problem, const Sketch& sketch, const double* thresholds,
+                         std::size_t threads, const Watch& watch,
+                         std::vector<std::vector<Hit>>& answers);
 
 }  // namespace fastmks

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+
+namespace fastmks {
+
+/// What a search cost that bounds before it evaluates.
+struct BoundCounts {
+    std::size_t evaluations = 0;
+    std::size_t projections = 0;  ///< evaluations that the coordinates of the queries took
+    std::size_t bounds = 0;       ///< of objects, and of sets of them
+    std::size_t operations = 0;   ///< that bounds and coordinates took; docs/filter.md says of what
+
+    BoundCounts& operator+=(const BoundCounts& other) noexcept {
+        evaluations += other.evaluations;
+        projections += other.projections;
+        bounds += other.bounds;
+        operations += other.operations;
+        return *this;
+    }
+};
+
+}  // namespace fastmks
