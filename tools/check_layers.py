@@ -3,7 +3,7 @@
 The layers, from the ground up; a module may import from its own layer and from those below:
 
     0  errors, _core
-    1  _validate, progress, approximation, traversal, fasta
+    1  _validate, progress, approximation, traversal, fasta, record
     2  stores, kernels
     3  objects (stores for a kernel), spaces
     4  engines (engine: what they share; scan, filter and its kinds core_filter, own_bounds, pivots,
@@ -25,7 +25,7 @@ from pathlib import Path
 
 LAYERS = (
     {"errors", "_core"},
-    {"_validate", "progress", "approximation", "traversal", "fasta"},
+    {"_validate", "progress", "approximation", "traversal", "fasta", "record"},
     {"stores", "kernels"},
     {"objects", "spaces"},
     {

@@ -11,7 +11,13 @@ array([[4., 3.]])
 
 from fastmks import kernels
 from fastmks._core import version as __version__
-from fastmks.errors import FastmksError, InvalidArgument, KernelValueError, NotMercerError
+from fastmks.errors import (
+    FastmksError,
+    IndexFileError,
+    InvalidArgument,
+    KernelValueError,
+    NotMercerError,
+)
 from fastmks.fasta import Fasta, read_fasta
 from fastmks.hardness import Hardness, hardness
 from fastmks.hits import Hits, HitsAbove, Stats
@@ -27,6 +33,7 @@ __all__ = [
     "Hits",
     "HitsAbove",
     "Index",
+    "IndexFileError",
     "InvalidArgument",
     "KernelValueError",
     "NotMercerError",

@@ -2,6 +2,7 @@
 
     Exception
     └── FastmksError                    everything below, for one except clause
+        ├── IndexFileError              a file that is no whole index that this version can read
         ├── InvalidArgument             also a ValueError: an argument that cannot be used
         ├── KernelValueError            also an ArithmeticError: a value that is no finite number
         └── NotMercerError              also a ValueError: values no Mercer kernel can have
@@ -9,11 +10,21 @@
 Each message names the argument or the objects, the rule, what was seen, and what would do.
 """
 
-__all__ = ["FastmksError", "InvalidArgument", "KernelValueError", "NotMercerError"]
+__all__ = [
+    "FastmksError",
+    "IndexFileError",
+    "InvalidArgument",
+    "KernelValueError",
+    "NotMercerError",
+]
 
 
 class FastmksError(Exception):
     """Base of all errors that fastmks raises on purpose."""
+
+
+class IndexFileError(FastmksError):
+    """A file, or bytes, that no index can be made of: cut, changed, of another kind or version."""
 
 
 class InvalidArgument(FastmksError, ValueError):

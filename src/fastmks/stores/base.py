@@ -1,9 +1,11 @@
 """What every store is: the objects of one kind, kept as one kind of kernel wants them."""
 
 from abc import ABC, abstractmethod
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+
+from fastmks.record import Record
 
 __all__ = ["Store"]
 
@@ -12,6 +14,9 @@ _Self = TypeVar("_Self", bound="Store")
 
 class Store(ABC):
     """Objects of one kind, checked once, in memory that the index owns or shares. Never changed."""
+
+    # Whether queries must be read for this very store, since it numbers what its objects have.
+    numbers_features: ClassVar[bool] = False
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -28,3 +33,16 @@ class Store(ABC):
     @abstractmethod
     def take(self: _Self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> _Self:
         """The objects at these positions, in this order, in memory of their own."""
+
+    @abstractmethod
+    def get(self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> Any:
+        """The objects at these positions, as something that their kernel reads."""
+
+    @property
+    @abstractmethod
+    def n_bytes(self) -> int:
+        """The memory that the objects take, theirs and what is shared with the caller."""
+
+    @abstractmethod
+    def record(self) -> Record:
+        """What the store is made of, for a file."""

@@ -1,0 +1,72 @@
+"""What something is made of, for a file: plain facts, and arrays by name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+
+from fastmks.errors import IndexFileError
+
+__all__ = ["Record", "nest"]
+
+_Array: TypeAlias = np.ndarray[Any, Any]
+_T = TypeVar("_T")
+_KINDS = {dict: "an object", list: "a list", str: "a string", int: "a whole number", bool: "a bool"}
+
+
+@dataclass(frozen=True)
+class Record:
+    """Facts as JSON has them, and arrays of numbers. What is read of it is checked, not trusted.
+
+    Records hold records: `nest` puts them into one, and `part` takes one out again.
+    """
+
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    arrays: Mapping[str, _Array] = field(default_factory=dict)
+
+    def part(self, name: str) -> "Record":
+        """Return the record that was nested under a name."""
+        prefix = f"{name}/"
+        arrays = {
+            key.removeprefix(prefix): array
+            for key, array in self.arrays.items()
+            if key.startswith(prefix)
+        }
+        return Record(self.fact(name, dict), arrays)
+
+    def fact(self, name: str, kind: type[_T]) -> _T:
+        """Return a fact, which must be there and of this type."""
+        value = self.facts.get(name)
+        is_kind = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+        if not is_kind:
+            raise IndexFileError(f"{name!r} must be {_KINDS.get(kind, kind.__name__)}: {value!r}.")
+        return value  # type: ignore[return-value]
+
+    def count(self, name: str, *, least: int = 0, most: int = 2**62) -> int:
+        """Return a whole number within limits."""
+        value = self.fact(name, int)
+        if not least <= value <= most:
+            raise IndexFileError(f"{name!r} must be between {least} and {most}: {value}.")
+        return value
+
+    def array(self, name: str, *dtypes: Any, ndim: int = 1) -> _Array:
+        """Return an array, which must be there, of one of these types, and of so many axes."""
+        array = self.arrays.get(name)
+        if array is None:
+            raise IndexFileError(f"the array {name!r} is missing.")
+        if array.dtype not in [np.dtype(dtype) for dtype in dtypes] or array.ndim != ndim:
+            wanted = " or ".join(np.dtype(dtype).name for dtype in dtypes)
+            raise IndexFileError(
+                f"the array {name!r} must be of {wanted} and have {ndim} axes: it is of "
+                f"{array.dtype.name} and has the shape {array.shape}."
+            )
+        return array
+
+
+def nest(parts: Mapping[str, Record], facts: Mapping[str, Any] | None = None) -> Record:
+    """Return one record of several, each under its name, and of some facts beside them."""
+    arrays = {
+        f"{name}/{key}": array for name, part in parts.items() for key, array in part.arrays.items()
+    }
+    return Record({**(facts or {}), **{name: part.facts for name, part in parts.items()}}, arrays)
