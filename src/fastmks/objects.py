@@ -1,24 +1,38 @@
 """Objects as each part of a kernel wants them: one store for each way of reading them."""
 
 import reprlib
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from fastmks.errors import InvalidArgument
+from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.fasta import Fasta
 from fastmks.kernels.base import Kernel
 from fastmks.kernels.object_kernel import ObjectKernel, leaves
+from fastmks.record import Record, nest
 from fastmks.stores import Store
+from fastmks.stores.bits import BitStore
 from fastmks.stores.listing import list_objects
+from fastmks.stores.python import PYTHON_OBJECTS, PythonStore
+from fastmks.stores.python_input import restore_python
 
-__all__ = ["Objects", "read_objects", "read_one", "read_queries"]
+__all__ = [
+    "Objects",
+    "join_objects",
+    "joins_at_once",
+    "read_more",
+    "read_objects",
+    "read_one",
+    "read_queries",
+    "restore_objects",
+]
 
 # The fields to follow from an object, and the key of the kernel that compares what is there.
 _Key: TypeAlias = tuple[tuple[int, ...], Hashable]
+_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +63,44 @@ class Objects:
         """The same objects in memory of their own."""
         return Objects({key: store.copy() for key, store in self.stores.items()})
 
-    def take(self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> "Objects":
+    def take(self, positions: _Positions) -> "Objects":
         """The objects at these positions, in this order, in memory of their own."""
         return Objects({key: store.take(positions) for key, store in self.stores.items()})
+
+    def get(self, positions: _Positions) -> Any:
+        """The objects at these positions, as something that `read_objects` reads.
+
+        Objects with fields are tuples; a field that no part of the kernel reads is None.
+        """
+        found: dict[tuple[int, ...], Any] = {}
+        for (fields, _), store in sorted(self.stores.items(), key=_faithfulness):
+            if fields not in found:
+                found[fields] = store.get(positions)
+        return found[()] if () in found else _put_together(found, len(positions))
+
+    @property
+    def numbers_features(self) -> bool:
+        """Whether queries must be read for these very objects."""
+        return any(store.numbers_features for store in self.stores.values())
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory that the objects take."""
+        return sum(store.n_bytes for store in self.stores.values())
+
+    def record(self, *, encode: Callable[[Any], bytes] | None = None) -> Record:
+        """What the stores are made of; `encode` turns a Python object into bytes.
+
+        Without it, objects that only Python knows are left out, and handed in again at
+        `restore_objects`.
+        """
+        parts = {
+            f"store {i}": store.record()
+            if encode is None or not isinstance(store, PythonStore)
+            else store.record(encode=encode)
+            for i, store in enumerate(self.stores.values())
+        }
+        return nest(parts, {"fields": [list(fields) for fields, _ in self.stores]})
 
 
 def read_objects(objects: Any, kernel: Kernel, *, name: str = "objects") -> Objects:
@@ -86,6 +135,109 @@ def read_queries(queries: Any, kernel: Kernel, like: Objects, *, name: str = "qu
             )
     _check_lengths(stores, name)
     return Objects(stores)
+
+
+def read_more(objects: Any, kernel: Kernel, like: Objects, *, name: str = "objects") -> Objects:
+    """Return objects to be added to `like`, in stores of their own. None will do, and so will one.
+
+    A tuple is one object of those with fields.
+    """
+    if isinstance(objects, Objects):
+        return objects
+    objects = _listed(objects)
+    if isinstance(objects, (list, tuple)) and len(objects) == 0:
+        return like.take(np.zeros(0, dtype=np.int64))
+    stores: dict[_Key, Store] = {}
+    for fields, leaf in leaves(kernel):
+        if (fields, leaf.store_key) not in stores:
+            given = [objects] if fields and isinstance(objects, tuple) else objects
+            with _part_named(kernel, leaf):
+                stores[fields, leaf.store_key] = leaf.read_more(
+                    _follow(given, fields, name),
+                    like.store(fields, leaf),
+                    name=_named(name, fields),
+                )
+    _check_lengths(stores, name)
+    return Objects(stores)
+
+
+def join_objects(kernel: Kernel, parts: Sequence[Objects]) -> Objects:
+    """Return the objects of several parts, in order, in memory of their own."""
+    return Objects(
+        {
+            key: leaf.join([part.stores[key] for part in parts])
+            for key, leaf in _readers(kernel).items()
+        }
+    )
+
+
+def joins_at_once(kernel: Kernel) -> bool:
+    """Whether objects that are added must be in one store with those before them."""
+    return any(leaf.joins_at_once for _, leaf in leaves(kernel))
+
+
+def restore_objects(
+    record: Record,
+    kernel: Kernel,
+    *,
+    objects: Any = None,
+    decode: Callable[[bytes], Any] | None = None,
+) -> Objects:
+    """Return the objects that were recorded, in the arrays of the record as they are.
+
+    Python objects that the record leaves out are taken from `objects`, all of them in order, and
+    those that were encoded are made by `decode`.
+    """
+    readers = _readers(kernel)
+    fields = [list(followed) for followed, _ in readers]
+    if record.fact("fields", list) != fields:
+        raise IndexFileError(f"the objects in the file are not those of the kernel {kernel!r}.")
+    objects = _listed(objects)
+    stores: dict[_Key, Store] = {}
+    for i, (key, leaf) in enumerate(readers.items()):
+        part = record.part(f"store {i}")
+        if leaf.store_key == PYTHON_OBJECTS:
+            given = None if objects is None else _follow(objects, key[0], "objects")
+            stores[key] = restore_python(part, objects=given, decode=decode)
+        else:
+            stores[key] = leaf.restore(part)
+    if len({len(store) for store in stores.values()}) > 1:
+        raise IndexFileError("the stores of the objects differ in length.")
+    return Objects(stores)
+
+
+def _readers(kernel: Kernel) -> dict[_Key, ObjectKernel]:
+    """Return the part of the kernel that reads each of the stores."""
+    readers: dict[_Key, ObjectKernel] = {}
+    for fields, leaf in leaves(kernel):
+        readers.setdefault((fields, leaf.store_key), leaf)
+    return readers
+
+
+def _faithfulness(keyed: tuple[_Key, Store]) -> int:
+    """Of stores of the same objects, which to ask for them first: who has them as they were given.
+
+    Numbers that were read as bits can be read as numbers, not the other way round.
+    """
+    return {PythonStore: 0, BitStore: 1}.get(type(keyed[1]), 2)
+
+
+def _put_together(found: Mapping[tuple[int, ...], Any], n_objects: int) -> list[tuple[Any, ...]]:
+    """Return tuples of the fields that were found, nested as the fields are."""
+    inner: dict[int, dict[tuple[int, ...], Any]] = {}
+    for (field, *more), values in found.items():
+        inner.setdefault(field, {})[tuple(more)] = values
+    columns = [
+        _put_together(inner[field], n_objects)
+        if () not in inner.get(field, {(): None})
+        else _rows(inner.get(field, {}).get(()), n_objects)
+        for field in range(max(inner) + 1)
+    ]
+    return list(zip(*columns, strict=True))
+
+
+def _rows(values: Any, n_objects: int) -> list[Any]:
+    return [None] * n_objects if values is None else [values[i] for i in range(n_objects)]
 
 
 def read_one(one: Any, kernel: Kernel, like: Objects | None, *, name: str) -> Objects:

@@ -1,7 +1,7 @@
 """Kernels and scores of strings that may be aligned: proteins, DNA."""
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -10,8 +10,15 @@ from fastmks._validate import check_number
 from fastmks.errors import InvalidArgument
 from fastmks.kernels.object_kernel import ObjectKernel
 from fastmks.kernels.substitution import Substitution, find_substitution, name_substitution
+from fastmks.record import Record
 from fastmks.stores import Store
-from fastmks.stores.residues import ResidueStore, make_residues
+from fastmks.stores.residues import (
+    ResidueStore,
+    join_residues,
+    make_more_residues,
+    make_residues,
+    restore_residues,
+)
 
 __all__ = ["LocalAlignment", "SegmentMatch", "SmithWaterman"]
 
@@ -49,6 +56,19 @@ class _AlignmentKernel(ObjectKernel):
         return make_residues(
             queries, self._scores.letters, name=name, matrix=self._matrix_name, single=True
         )
+
+    def read_more(self, objects: Any, like: Store, *, name: str) -> ResidueStore:
+        """Return strings as a store; one string is one object."""
+        strings = cast(ResidueStore, like)
+        return make_more_residues(objects, strings, name=name, matrix=self._matrix_name)
+
+    def join(self, stores: Sequence[Store]) -> ResidueStore:
+        """Return the strings of several stores in one."""
+        return join_residues(cast("Sequence[ResidueStore]", stores))
+
+    def restore(self, record: Record) -> ResidueStore:
+        """Return the store of strings that was recorded."""
+        return restore_residues(record, self._scores.letters)
 
 
 def _check_cost(name: str, cost: Any) -> float:

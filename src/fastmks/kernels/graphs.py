@@ -3,8 +3,8 @@
 import math
 import operator
 from abc import abstractmethod
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
@@ -13,9 +13,11 @@ import numpy as np
 from fastmks import _core
 from fastmks.errors import InvalidArgument
 from fastmks.kernels.object_kernel import ObjectKernel
+from fastmks.record import Record
 from fastmks.stores import Store
-from fastmks.stores.counts import CountStore, Vocabulary, make_counts
-from fastmks.stores.graphs import Graphs, list_graphs, read_graphs
+from fastmks.stores.counts import CountStore, make_counts, restore_counts
+from fastmks.stores.graphs import Graphs, join_graphs, list_graphs, read_graphs
+from fastmks.stores.vocabulary import Vocabulary
 
 __all__ = ["GraphKernel", "ShortestPath", "WeisfeilerLehman"]
 
@@ -40,34 +42,59 @@ class GraphKernel(ObjectKernel):
 
     def read(self, objects: Any, *, name: str) -> CountStore:
         """Return a list of graphs as a store."""
-        graphs = list_graphs(objects, name=name, single=False)
-        return self._count(graphs, Vocabulary(), [f"{name}[{i}]" for i in range(len(graphs))])
+        return self._read_objects(objects, name, single=False)
 
     def read_queries(self, queries: Any, like: Store, *, name: str) -> CountStore:
         """Return graphs as a store with the columns of `like`; a single graph is one query."""
-        graphs = list_graphs(queries, name=name, single=True)
-        vocabulary = Vocabulary(cast(CountStore, like).vocabulary)
-        return self._count(graphs, vocabulary, [f"{name}[{i}]" for i in range(len(graphs))])
+        listed = list_graphs(queries, name=name, single=True)
+        return self._read_queries(listed, like, [f"{name}[{i}]" for i in range(len(listed))])
 
     def read_one(self, one: Any, like: Store | None, *, name: str) -> CountStore:
         """Return a graph as a store."""
-        known = None if like is None else cast(CountStore, like).vocabulary
-        return self._count([one], Vocabulary(known), [name])
+        return self._read_queries([one], like, [name])
+
+    def read_more(self, objects: Any, like: Store, *, name: str) -> CountStore:
+        """Return graphs as a store with columns of its own; a single graph is one object."""
+        return self._read_objects(objects, name, single=True)
+
+    def join(self, stores: Sequence[Store]) -> CountStore:
+        """Return the graphs of several stores in one, counted anew: counts are exact."""
+        parts = [(store.kept, store.vocabulary) for store in cast("Sequence[CountStore]", stores)]
+        vocabulary = Vocabulary()
+        graphs = join_graphs(parts, vocabulary)
+        return replace(self._count(graphs, vocabulary, "objects[{}]".format), graphs=graphs)
+
+    def restore(self, record: Record) -> CountStore:
+        """Return the counts that were recorded."""
+        return restore_counts(record)
 
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the core's space of sparse vectors under the inner product."""
         return _core.vector_space(cast(CountStore, store).core, isa, "linear")
 
-    def _count(
-        self, graphs: Sequence[Any], vocabulary: Vocabulary, names: Sequence[str]
+    def _read_objects(self, objects: Any, name: str, *, single: bool) -> CountStore:
+        listed = list_graphs(objects, name=name, single=single)
+        names = [f"{name}[{i}]" for i in range(len(listed))]
+        vocabulary = Vocabulary()
+        graphs = read_graphs(listed, vocabulary, name=names.__getitem__)
+        return replace(self._count(graphs, vocabulary, names.__getitem__), graphs=graphs)
+
+    def _read_queries(
+        self, listed: Sequence[Any], like: Store | None, names: Sequence[str]
     ) -> CountStore:
-        read = read_graphs(graphs, vocabulary, name=names.__getitem__)
+        vocabulary = Vocabulary(None if like is None else cast(CountStore, like).vocabulary)
+        graphs = read_graphs(listed, vocabulary, name=names.__getitem__)
+        return self._count(graphs, vocabulary, names.__getitem__)
+
+    def _count(
+        self, graphs: Graphs, vocabulary: Vocabulary, name: Callable[[int], str]
+    ) -> CountStore:
         return make_counts(
-            *self._features(read, vocabulary),
+            *self._features(graphs, vocabulary),
             n_objects=len(graphs),
             vocabulary=vocabulary,
             noun="graphs",
-            name=names.__getitem__,
+            name=name,
         )
 
     @abstractmethod

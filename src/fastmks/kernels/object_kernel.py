@@ -1,13 +1,14 @@
 """The kernels that compare objects themselves, and how to find them in an expression."""
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any, ClassVar, cast
 
 from fastmks import _core
 from fastmks.errors import InvalidArgument
 from fastmks.kernels.base import Kernel, Normalized, OnField, Product, Scaled, Sum
+from fastmks.record import Record
 from fastmks.stores import Store
 
 __all__ = ["ObjectKernel", "leaves"]
@@ -27,6 +28,9 @@ class ObjectKernel(Kernel):
     is_dear: ClassVar[bool] = False
     # Whether two queries have a value; an object and a query always do.
     compares_queries: ClassVar[bool] = True
+    # Whether objects that are added are described by those before them, so that all must be in one
+    # store before anything is evaluated.
+    joins_at_once: ClassVar[bool] = False
 
     def __repr__(self) -> str:
         """The expression that makes it, without optional parameters that were not given."""
@@ -57,6 +61,25 @@ class ObjectKernel(Kernel):
         if like is None:
             return self.read([one], name=name)
         return self.read_queries([one], like, name=name)
+
+    def read_more(self, objects: Any, like: Store, *, name: str) -> Store:
+        """Return a store of objects that are to be added to those of `like`; one alone will do.
+
+        They are checked against those, but compared with queries of their own where the store
+        numbers features.
+        """
+        return self.read_queries(objects, like, name=name)
+
+    @abstractmethod
+    def join(self, stores: Sequence[Store]) -> Store:
+        """Return the objects of several stores, in order, in one with memory of its own."""
+
+    @abstractmethod
+    def restore(self, record: Record) -> Store:
+        """Return the store that was recorded, on the arrays of the record as they are.
+
+        Whatever these hold, evaluating stays within them; what does not fit is an IndexFileError.
+        """
 
     @abstractmethod
     def make_space(self, store: Store, isa: str) -> _core.Space:

@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MethodType
@@ -10,18 +10,21 @@ from typing import Any, cast
 
 from fastmks import _core
 from fastmks._validate import check_number
-from fastmks.errors import InvalidArgument
+from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.kernels.base import Kernel, how_to_write
 from fastmks.kernels.compiled import Compiled, find_compiled
 from fastmks.kernels.object_kernel import ObjectKernel
+from fastmks.record import Record
 from fastmks.stores import DenseStore, Store, make_queries, make_store
-from fastmks.stores.python import (
-    Functions,
-    PythonStore,
+from fastmks.stores.python import PYTHON_OBJECTS, Functions, PythonStore, join_python
+from fastmks.stores.python_input import (
+    read_more_python,
     read_object,
     read_python,
     read_python_queries,
+    restore_python,
 )
+from fastmks.stores.vectors import join_vectors, restore_vectors
 
 __all__ = ["Custom", "Similarity", "check_rtol"]
 
@@ -76,7 +79,7 @@ class _PythonKernel(ObjectKernel):
     @property
     def store_key(self) -> Hashable:
         """The same for all that call Python."""
-        return "Python objects"
+        return PYTHON_OBJECTS
 
     def read(self, objects: Any, *, name: str) -> Store:
         """Return a store of references to the objects."""
@@ -89,6 +92,18 @@ class _PythonKernel(ObjectKernel):
     def read_one(self, one: Any, like: Store | None, *, name: str) -> Store:
         """Return a store of the object."""
         return read_object(one, cast("PythonStore | None", like), name=name)
+
+    def read_more(self, objects: Any, like: Store, *, name: str) -> Store:
+        """Return a store of references to the objects."""
+        return read_more_python(objects, cast(PythonStore, like), name=name)
+
+    def join(self, stores: Sequence[Store]) -> Store:
+        """Return the objects of several stores in one."""
+        return join_python(cast("Sequence[PythonStore]", stores))
+
+    def restore(self, record: Record) -> Store:
+        """Return the array that was recorded; other objects are not in a record by themselves."""
+        return restore_python(record)
 
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the space that calls the functions."""
@@ -131,6 +146,25 @@ class _FunctionKernel(_PythonKernel):
         if self._compiled is None:
             return super().read_one(one, like, name=name)
         return _float64_rows(make_queries(one, cast("DenseStore | None", like), name=name), name)
+
+    def read_more(self, objects: Any, like: Store, *, name: str) -> Store:
+        """Return more objects as this function wants them."""
+        if self._compiled is None:
+            return super().read_more(objects, like, name=name)
+        return self.read_queries(objects, like, name=name)
+
+    def join(self, stores: Sequence[Store]) -> Store:
+        """Return the objects of several stores in one."""
+        return super().join(stores) if self._compiled is None else join_vectors(stores)
+
+    def restore(self, record: Record) -> Store:
+        """Return the store that was recorded."""
+        if self._compiled is None:
+            return super().restore(record)
+        store = restore_vectors(record)
+        if not isinstance(store, DenseStore) or store.array.dtype != float:
+            raise IndexFileError(f"the objects must be dense rows of float64: {store.kind}.")
+        return store
 
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the space that calls the function."""

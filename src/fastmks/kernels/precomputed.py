@@ -1,7 +1,7 @@
 """The kernel whose values were computed before."""
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -10,8 +10,16 @@ from fastmks.errors import InvalidArgument
 from fastmks.kernels.base import Kernel
 from fastmks.kernels.object_kernel import ObjectKernel
 from fastmks.kernels.own import check_rtol
+from fastmks.record import Record
 from fastmks.stores import Store
-from fastmks.stores.precomputed import PrecomputedStore, read_gram_matrix, read_value_rows
+from fastmks.stores.precomputed import (
+    PrecomputedStore,
+    join_values,
+    read_gram_matrix,
+    read_more_values,
+    read_value_rows,
+    restore_values,
+)
 
 __all__ = ["Precomputed", "Remembered"]
 
@@ -26,6 +34,7 @@ class _MatrixKernel(ObjectKernel):
     is_normalized = False
     value_range = (-math.inf, math.inf)
     compares_queries = False
+    joins_at_once = True
     finite_advice = "Pass a matrix of finite numbers."
 
     @property
@@ -47,6 +56,19 @@ class _MatrixKernel(ObjectKernel):
             "Precomputed() has no K(x, y) of two objects by themselves: its values are the entries "
             "of your matrix."
         )
+
+    def read_more(self, objects: Any, like: Store, *, name: str) -> Store:
+        """Return rows of values with the objects of `like` and then among themselves."""
+        table = cast(PrecomputedStore, like)
+        return read_more_values(objects, table, rtol=self.rtol, name=name)
+
+    def join(self, stores: Sequence[Store]) -> Store:
+        """Return the matrix of a store's objects and of those that were read to be added."""
+        return join_values(cast("Sequence[PrecomputedStore]", stores))
+
+    def restore(self, record: Record) -> Store:
+        """Return the matrix that was recorded."""
+        return restore_values(record)
 
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the space that looks values up."""

@@ -11,8 +11,17 @@ from fastmks import _core
 from fastmks._validate import check_count, check_number
 from fastmks.errors import InvalidArgument
 from fastmks.kernels.object_kernel import ObjectKernel
+from fastmks.record import Record
 from fastmks.stores import Store
-from fastmks.stores.sequences import GramRule, GramStore, count_grams, count_query_grams
+from fastmks.stores.sequences import (
+    GramRule,
+    GramStore,
+    count_grams,
+    count_more_grams,
+    count_query_grams,
+    join_grams,
+    restore_grams,
+)
 
 __all__ = ["AMINO_ACIDS", "Mismatch", "Spectrum"]
 
@@ -53,6 +62,18 @@ class GramKernel(ObjectKernel):
     def read_queries(self, queries: Any, like: Store, *, name: str) -> GramStore:
         """Return strings as counts; one string is one query."""
         return count_query_grams(queries, cast(GramStore, like), name=name)
+
+    def read_more(self, objects: Any, like: Store, *, name: str) -> GramStore:
+        """Return strings as counts of their own; one string is one object."""
+        return count_more_grams(objects, self.rules, cast(GramStore, like), name=name)
+
+    def join(self, stores: Sequence[Store]) -> GramStore:
+        """Return the strings of several stores in one."""
+        return join_grams(cast("Sequence[GramStore]", stores), self.rules)
+
+    def restore(self, record: Record) -> GramStore:
+        """Return the counts that were recorded."""
+        return restore_grams(record, self.rules)
 
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the core's space of sparse vectors, or a sum of these."""

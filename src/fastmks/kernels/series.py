@@ -1,7 +1,7 @@
 """Kernels of time series that may run at different speeds."""
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -9,8 +9,9 @@ from fastmks import _core
 from fastmks._validate import check_count, check_number
 from fastmks.errors import InvalidArgument
 from fastmks.kernels.object_kernel import ObjectKernel
+from fastmks.record import Record
 from fastmks.stores import Store
-from fastmks.stores.series import SeriesStore, make_series
+from fastmks.stores.series import SeriesStore, join_series, make_series, restore_series
 
 __all__ = ["GlobalAlignment"]
 
@@ -33,6 +34,14 @@ class _SeriesKernel(ObjectKernel):
     def read_queries(self, queries: Any, like: Store, *, name: str) -> SeriesStore:
         """Return series of as many channels as a store; a 1-D array of numbers is one query."""
         return make_series(queries, cast(SeriesStore, like), name=name, single=True)
+
+    def join(self, stores: Sequence[Store]) -> SeriesStore:
+        """Return the series of several stores in one."""
+        return join_series(cast("Sequence[SeriesStore]", stores))
+
+    def restore(self, record: Record) -> SeriesStore:
+        """Return the store of series that was recorded."""
+        return restore_series(record)
 
 
 @dataclass(frozen=True, repr=False)

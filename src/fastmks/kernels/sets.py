@@ -1,7 +1,7 @@
 """Kernels between sets, and between vectors of counts: what two have in common, as a share."""
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -10,10 +10,25 @@ import numpy as np
 from fastmks import _core
 from fastmks.errors import InvalidArgument
 from fastmks.kernels.object_kernel import ObjectKernel
+from fastmks.record import Record
 from fastmks.stores import DenseStore, Store, VectorStore, make_queries, make_store
 from fastmks.stores.bits import BitStore
-from fastmks.stores.fingerprints import read_fingerprint_queries, read_fingerprints
-from fastmks.stores.sets import MemberStore, check_member, number_members, read_sets
+from fastmks.stores.fingerprints import (
+    join_fingerprints,
+    read_fingerprint_queries,
+    read_fingerprints,
+    read_more_fingerprints,
+    restore_fingerprints,
+)
+from fastmks.stores.sets import (
+    MemberStore,
+    check_member,
+    join_sets,
+    number_members,
+    read_sets,
+    restore_sets,
+)
+from fastmks.stores.vectors import join_vectors, restore_vectors
 
 __all__ = ["Jaccard", "MinMax", "Tanimoto"]
 
@@ -51,6 +66,19 @@ class _SetKernel(_ShareKernel):
         """Return sets as a store; a set is one query."""
         sets = read_sets(queries, name=name, single=True)
         return number_members(sets, cast(MemberStore, like), name=name, check=check_member)
+
+    def read_more(self, objects: Any, like: Store, *, name: str) -> MemberStore:
+        """Return sets as a store that numbers their members itself; a set is one object."""
+        sets = read_sets(objects, name=name, single=True)
+        return number_members(sets, None, name=name, check=check_member)
+
+    def join(self, stores: Sequence[Store]) -> MemberStore:
+        """Return the sets of several stores in one."""
+        return join_sets(cast("Sequence[MemberStore]", stores))
+
+    def restore(self, record: Record) -> MemberStore:
+        """Return the store of sets that was recorded."""
+        return restore_sets(record, check=check_member)
 
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the core's space of sets."""
@@ -93,6 +121,18 @@ class _BitKernel(_ShareKernel):
         if like is None:
             return read_fingerprints(one, name=name, single=True)
         return self.read_queries(one, like, name=name)
+
+    def read_more(self, objects: Any, like: Store, *, name: str) -> BitStore | MemberStore:
+        """Return fingerprints of the same length as a store; one alone is one object."""
+        return read_more_fingerprints(objects, cast("BitStore | MemberStore", like), name=name)
+
+    def join(self, stores: Sequence[Store]) -> BitStore | MemberStore:
+        """Return the fingerprints of several stores in one."""
+        return join_fingerprints(cast("Sequence[BitStore | MemberStore]", stores))
+
+    def restore(self, record: Record) -> BitStore | MemberStore:
+        """Return the store of fingerprints that was recorded."""
+        return restore_fingerprints(record)
 
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the core's space of sets."""
@@ -149,6 +189,14 @@ class _CountKernel(_ShareKernel):
         """Return a vector, or a matrix of one row, as a store."""
         store = make_queries(one, cast("VectorStore | None", like), name=name)
         return _check_not_negative(store, name)
+
+    def join(self, stores: Sequence[Store]) -> VectorStore:
+        """Return the vectors of several stores in one."""
+        return join_vectors(stores)
+
+    def restore(self, record: Record) -> VectorStore:
+        """Return the store of vectors that was recorded."""
+        return restore_vectors(record)
 
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the core's space of non-negative vectors."""

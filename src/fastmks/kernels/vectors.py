@@ -1,7 +1,7 @@
 """Kernels between vectors: functions of the inner product, or of the distance."""
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, cast
 
@@ -9,7 +9,9 @@ from fastmks import _core
 from fastmks._validate import check_count, check_number
 from fastmks.errors import InvalidArgument
 from fastmks.kernels.object_kernel import ObjectKernel
+from fastmks.record import Record
 from fastmks.stores import Store, VectorStore, make_queries, make_store
+from fastmks.stores.vectors import join_vectors, restore_vectors
 
 __all__ = [
     "FORMS",
@@ -59,6 +61,14 @@ class VectorKernel(ObjectKernel):
     def read_one(self, one: Any, like: Store | None, *, name: str) -> VectorStore:
         """Return a vector, or a matrix of one row, as a store."""
         return make_queries(one, cast("VectorStore | None", like), name=name)
+
+    def join(self, stores: Sequence[Store]) -> VectorStore:
+        """Return the vectors of several stores in one."""
+        return join_vectors(stores)
+
+    def restore(self, record: Record) -> VectorStore:
+        """Return the store of vectors that was recorded."""
+        return restore_vectors(record)
 
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the core's vector space."""

@@ -1,5 +1,6 @@
 """Sets as rows of bits: packed and boolean arrays, and the bit vectors of RDKit."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, cast
@@ -8,19 +9,24 @@ import numpy as np
 
 from fastmks import _core
 from fastmks._validate import check_unmasked
-from fastmks.errors import InvalidArgument
+from fastmks.errors import IndexFileError, InvalidArgument
+from fastmks.record import Record
 from fastmks.stores.base import Store
 from fastmks.stores.listing import is_table
-from fastmks.stores.vectors import SparseStore, make_queries
+from fastmks.stores.restored import check_kind, faults_of_a_file, restored
+from fastmks.stores.vector_input import make_queries
+from fastmks.stores.vectors import SparseStore
 
 __all__ = [
     "FORMS",
     "BitStore",
     "bits_of_members",
     "is_bit_vector",
+    "join_bits",
     "read_bit_array",
     "read_bit_vectors",
     "read_sparse_bits",
+    "restore_bits",
 ]
 
 FORMS = "Pass packed bits as uint8 or uint64, booleans, RDKit bit vectors or sets of ints."
@@ -55,6 +61,11 @@ class BitStore(Store):
         """What the objects are."""
         return f"sets of {self.n_bits} bits"
 
+    @property
+    def n_bytes(self) -> int:
+        """The memory of the rows."""
+        return self.words.nbytes
+
     def copy(self) -> "BitStore":
         """The same sets: rows are always in memory of their own, and never changed."""
         return self
@@ -64,6 +75,43 @@ class BitStore(Store):
         taken = _empty_rows(len(positions), self.n_bits)
         np.take(self.words, positions, axis=0, out=taken.view(np.uint64))
         return BitStore(taken.view(np.uint64), self.n_bits)
+
+    def get(
+        self, positions: np.ndarray[Any, np.dtype[np.int64]]
+    ) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """The sets at these positions as the rows of an array of booleans."""
+        rows = self.words[positions].view(np.uint8)
+        return np.unpackbits(rows, axis=1, count=self.n_bits).view(np.bool_)
+
+    def record(self) -> Record:
+        """The rows, and how many bits of them count."""
+        return Record({"kind": "bits", "n_bits": self.n_bits}, {"words": self.words})
+
+
+def join_bits(stores: Sequence[BitStore]) -> BitStore:
+    """Return the rows of several stores of one number of bits in one."""
+    n_bits = stores[0].n_bits
+    rows = _empty_rows(sum(map(len, stores)), n_bits).view(np.uint64)
+    begin = 0
+    for store in stores:
+        rows[begin : begin + len(store)] = store.words
+        begin += len(store)
+    return BitStore(rows, n_bits)
+
+
+def restore_bits(record: Record) -> BitStore:
+    """Return the store that was recorded. Bits behind the last must not be set."""
+    check_kind(record, "bits")
+    words = restored(record, "words", np.uint64, ndim=2)
+    n_bits = record.count("n_bits", least=1, most=_MOST_BITS)
+    if words.shape[1] * 8 != _n_bytes(n_bits):
+        raise IndexFileError(f"rows of {n_bits} bits must be whole cache lines: {words.shape[1]}.")
+    last, used = divmod(n_bits, 64)
+    behind = np.packbits(np.arange(64) >= used).view(np.uint64)[0]
+    if words[:, last + 1 :].any() or (last < words.shape[1] and (words[:, last] & behind).any()):
+        raise IndexFileError(f"rows of {n_bits} bits must have none behind them.")
+    with faults_of_a_file():
+        return BitStore(words, n_bits)
 
 
 def is_bit_vector(one: Any) -> bool:
@@ -197,7 +245,12 @@ def _check_length(n_bits: int, name: str) -> None:
 
 def _empty_rows(n_rows: int, n_bits: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
     """Return rows of zero bytes, each beginning at a cache line."""
-    n_bytes = -(-n_bits // (8 * _LINE)) * _LINE
+    n_bytes = _n_bytes(n_bits)
     room = np.zeros(n_rows * n_bytes + _LINE, dtype=np.uint8)
     begin = -room.ctypes.data % _LINE
     return room[begin : begin + n_rows * n_bytes].reshape(n_rows, n_bytes)
+
+
+def _n_bytes(n_bits: int) -> int:
+    """Return the bytes of a row: whole cache lines."""
+    return -(-n_bits // (8 * _LINE)) * _LINE

@@ -1,73 +1,41 @@
 """Counts of features, as sparse vectors whose columns are numbered as features appear."""
 
-from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from fastmks import _core
-from fastmks.errors import InvalidArgument
+from fastmks.errors import IndexFileError, InvalidArgument
+from fastmks.record import Record, nest
 from fastmks.stores.base import Store
-from fastmks.stores.vectors import SparseStore
+from fastmks.stores.graphs import Graphs, restore_graphs
+from fastmks.stores.listing import is_equal_to_itself
+from fastmks.stores.ragged import offsets_of
+from fastmks.stores.restored import check_kind, restored, restored_offsets
+from fastmks.stores.vectors import MOST_COLUMNS, SparseStore, restore_sparse
+from fastmks.stores.vocabulary import Vocabulary
 
-__all__ = ["CountStore", "Vocabulary", "make_counts"]
+__all__ = ["CountStore", "Vocabulary", "make_counts", "restore_counts"]
 
-_MOST_COLUMNS = 2**31 - 1
 _MOST_IN_FLOAT32 = 2**24  # float32 holds every whole number up to here
 _MOST_EXACT = 2.0**53  # and float64 up to here
 
-
-class Vocabulary:
-    """Columns for features, numbered from 0 as they appear.
-
-    One that extends another leaves it as it is: features that the other knows keep their columns,
-    further ones get columns beyond it.
-    """
-
-    def __init__(self, known: "Vocabulary | None" = None) -> None:
-        self._known = known
-        self._begin = 0 if known is None else len(known)
-        self._columns: dict[Hashable, int] = {}
-
-    def __len__(self) -> int:
-        return self._begin + len(self._columns)
-
-    def find(self, feature: Hashable) -> int | None:
-        """Return the column of a feature, or None where it has not appeared."""
-        column = self._columns.get(feature)
-        if column is None and self._known is not None:
-            return self._known.find(feature)
-        return column
-
-    def number(self, features: Iterable[Hashable]) -> np.ndarray[Any, np.dtype[np.int32]]:
-        """Return the columns of features, new ones where they have none yet."""
-        columns, begin = self._columns, self._begin
-        if self._known is None:
-            found = [columns.setdefault(feature, len(columns)) for feature in features]
-        else:
-            is_last = self._known._known is None
-            find = self._known._columns.get if is_last else self._known.find
-            found = []
-            for feature in features:
-                column = find(feature)
-                if column is None:
-                    column = columns.setdefault(feature, begin + len(columns))
-                found.append(column)
-        if len(self) > _MOST_COLUMNS:
-            raise InvalidArgument(
-                f"the objects must have at most 2**31 - 1 different features; got {len(self)}."
-            )
-        return np.array(found, dtype=np.int32)
+_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True, eq=False)
 class CountStore(Store):
     """How often each feature occurs in each object, and which column counts which feature."""
 
+    numbers_features = True
+
     counts: SparseStore
     vocabulary: Vocabulary
     noun: str  # what the objects are
+    graphs: Graphs | None = None  # what was counted; queries are counted and forgotten
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -82,13 +50,97 @@ class CountStore(Store):
         """The counts as the core sees them."""
         return self.counts.core
 
+    @property
+    def n_bytes(self) -> int:
+        """The memory of the counts and of the graphs; that of their labels is not known."""
+        return self.counts.n_bytes + (0 if self.graphs is None else self.graphs.n_bytes)
+
+    @property
+    def kept(self) -> Graphs:
+        """The graphs that were counted."""
+        if self.graphs is None:
+            raise InvalidArgument("queries are counted, and not kept.")
+        return self.graphs
+
     def copy(self) -> "CountStore":
         """The same counts in memory of their own; a vocabulary never changes once in a store."""
-        return CountStore(self.counts.copy(), self.vocabulary, self.noun)
+        return replace(self, counts=self.counts.copy())
 
-    def take(self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> "CountStore":
+    def take(self, positions: _Positions) -> "CountStore":
         """The objects at these positions, in this order, in memory of their own."""
-        return CountStore(self.counts.take(positions), self.vocabulary, self.noun)
+        graphs = None if self.graphs is None else self.graphs.take(positions)
+        return replace(self, counts=self.counts.take(positions), graphs=graphs)
+
+    def get(self, positions: _Positions) -> list[tuple[_Positions, list[Any]]]:
+        """The graphs at these positions as pairs (edges, node_labels)."""
+        graphs = self.kept.take(positions)
+        features = self.vocabulary.first(int(graphs.labels.max(initial=-1)) + 1)
+        labels = [features[column][0] for column in graphs.labels.tolist()]
+        nodes = pairwise(graphs.graphs.tolist())
+        return [
+            (edges, labels[begin:end])
+            for edges, (begin, end) in zip(graphs.edges(), nodes, strict=True)
+        ]
+
+    def record(self) -> Record:
+        """The graphs, their counts, and what each column counts, as far as labels are plain.
+
+        Labels have the first columns: graphs are read before anything of them is counted.
+        """
+        from fastmks.plain import to_plain
+
+        features = self.vocabulary.first()
+        labels = [feature[0] for feature in features if isinstance(feature, tuple)]
+        others = features[len(labels) :]
+        parts = {
+            "counts": self.counts.record(),
+            "graphs": self.kept.record(),
+            "labels": to_plain(labels),
+        }
+        nested = nest(parts, {"kind": "counts", "noun": self.noun, "n_labels": len(labels)})
+        arrays: dict[str, np.ndarray[Any, Any]] = {
+            "features": np.frombuffer(b"".join(others), dtype=np.uint8),
+            "offsets": offsets_of([len(feature) for feature in others]),
+        }
+        return Record(nested.facts, {**nested.arrays, **arrays})
+
+
+def restore_counts(record: Record) -> CountStore:
+    """Return the store that was recorded; features are read at the first query."""
+    check_kind(record, "counts")
+    counts, graphs = restore_sparse(record.part("counts")), restore_graphs(record.part("graphs"))
+    content = restored(record, "features", np.uint8)
+    offsets = restored_offsets(record, "offsets", len(content))
+    n_labels = record.count("n_labels", most=MOST_COLUMNS)
+    n_features = n_labels + len(offsets) - 1
+    if counts.n_columns != max(1, n_features) or len(counts) != len(graphs):
+        raise IndexFileError("the graphs, their features and their counts do not fit together.")
+    labels = graphs.labels
+    if len(labels) and not 0 <= labels.min() <= labels.max() < n_labels:
+        raise IndexFileError(f"the labels of nodes must be below {n_labels}.")
+    plain = record.part("labels")
+
+    def read() -> list[Hashable]:
+        return _read_features(plain, n_labels, content, offsets)
+
+    vocabulary = Vocabulary.stored(read, n_features)
+    return CountStore(counts, vocabulary, record.fact("noun", str), graphs)
+
+
+def _read_features(
+    plain: Record,
+    n_labels: int,
+    content: np.ndarray[Any, np.dtype[np.uint8]],
+    offsets: _Positions,
+) -> list[Hashable]:
+    from fastmks.plain import from_plain
+
+    labels = from_plain(plain)
+    if len(labels) != n_labels or not all(map(is_equal_to_itself, labels)):
+        raise IndexFileError(f"there must be {n_labels} labels, equal to themselves.")
+    text = content.tobytes()
+    others = (text[begin:end] for begin, end in pairwise(offsets.tolist()))
+    return [*((label,) for label in labels), *others]
 
 
 def make_counts(

@@ -1,27 +1,44 @@
 """Read fingerprints in whatever form: bits in arrays, bit vectors, or sets of positions."""
 
 import reprlib
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from numbers import Integral, Number
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from fastmks._validate import check_unmasked
 from fastmks.errors import InvalidArgument
+from fastmks.record import Record
 from fastmks.stores.bits import (
     FORMS,
     BitStore,
     bits_of_members,
     is_bit_vector,
+    join_bits,
     read_bit_array,
     read_bit_vectors,
     read_sparse_bits,
+    restore_bits,
 )
 from fastmks.stores.listing import is_sparse, is_table, list_objects
-from fastmks.stores.sets import MemberStore, is_set, number_members, read_sets
+from fastmks.stores.restored import check_kind
+from fastmks.stores.sets import (
+    MemberStore,
+    is_set,
+    join_sets,
+    number_members,
+    read_sets,
+    restore_sets,
+)
 
-__all__ = ["read_fingerprint_queries", "read_fingerprints"]
+__all__ = [
+    "join_fingerprints",
+    "read_fingerprint_queries",
+    "read_fingerprints",
+    "read_more_fingerprints",
+    "restore_fingerprints",
+]
 
 _SETS = (
     "An index of sets takes sets of positions: set(v.GetOnBits()) of a bit vector, "
@@ -63,6 +80,30 @@ def read_fingerprint_queries(
                     f"they are compared with; {name}[{i}] has {member}."
                 )
     return bits_of_members(read, like.n_bits, name=name)
+
+
+def read_more_fingerprints(
+    objects: Any, like: BitStore | MemberStore, *, name: str
+) -> BitStore | MemberStore:
+    """Return fingerprints, or one alone, that can be added to those of `like`."""
+    if isinstance(like, BitStore):
+        return read_fingerprint_queries(objects, like, name=name)
+    sets = read_sets(objects, name=name, single=True, way_out=_SETS)
+    return number_members(sets, None, name=name, check=_check_position)
+
+
+def join_fingerprints(stores: Sequence[BitStore | MemberStore]) -> BitStore | MemberStore:
+    """Return the fingerprints of several stores of one kind in one."""
+    if isinstance(stores[0], BitStore):
+        return join_bits(cast("Sequence[BitStore]", stores))
+    return join_sets(cast("Sequence[MemberStore]", stores))
+
+
+def restore_fingerprints(record: Record) -> BitStore | MemberStore:
+    """Return the store that was recorded."""
+    if check_kind(record, "bits", "sets") == "bits":
+        return restore_bits(record)
+    return restore_sets(record, check=_check_position)
 
 
 def _read(objects: Any, name: str, *, single: bool) -> BitStore | list[Any]:

@@ -10,11 +10,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fastmks._validate import check_unmasked
-from fastmks.errors import InvalidArgument
-from fastmks.stores.counts import Vocabulary
+from fastmks.errors import IndexFileError, InvalidArgument
+from fastmks.record import Record
 from fastmks.stores.listing import is_equal_to_itself, is_sparse, list_objects
+from fastmks.stores.ragged import join_offsets, offsets_of, take_entries
+from fastmks.stores.restored import check_kind, restored, restored_offsets
+from fastmks.stores.vocabulary import Vocabulary
 
-__all__ = ["Graphs", "list_graphs", "read_graphs"]
+__all__ = ["Graphs", "join_graphs", "list_graphs", "read_graphs", "restore_graphs"]
 
 _MOST_NODES = 2**31 - 1
 _WAY_OUT = "Pass networkx graphs or pairs (edges, node_labels)."
@@ -34,15 +37,81 @@ class Graphs:
     offsets: _Integers
     neighbours: np.ndarray[Any, np.dtype[np.int32]]
     labels: np.ndarray[Any, np.dtype[np.int32]]  # columns of the vocabulary
-    name: Callable[[int], str]  # what errors call a graph
 
     def __len__(self) -> int:
         return len(self.graphs) - 1
 
     @property
+    def n_bytes(self) -> int:
+        """The memory of the arrays."""
+        return sum(array.nbytes for array in vars(self).values())
+
+    @property
     def graph_of_node(self) -> _Integers:
         """The graph that each node belongs to."""
         return np.repeat(np.arange(len(self)), np.diff(self.graphs))
+
+    def take(self, positions: _Integers) -> "Graphs":
+        """The graphs at these positions, in this order."""
+        graphs, nodes = take_entries(self.graphs, positions)
+        offsets, entries = take_entries(self.offsets, nodes)
+        moved = np.repeat(np.arange(len(nodes)) - nodes, np.diff(offsets))
+        neighbours = (self.neighbours[entries] + moved).astype(np.int32)
+        return Graphs(graphs, offsets, neighbours, self.labels[nodes])
+
+    def edges(self) -> list[_Integers]:
+        """The edges of each graph, between nodes numbered from 0."""
+        ends = np.repeat(np.arange(len(self.labels)), np.diff(self.offsets))
+        is_first = ends < self.neighbours  # each edge is there in both directions
+        edges = np.stack([ends, self.neighbours.astype(np.int64)], axis=1)[is_first]
+        graph_of_edge = self.graph_of_node[edges[:, 0]]
+        begins = np.searchsorted(graph_of_edge, np.arange(1, len(self)))
+        edges -= self.graphs[graph_of_edge, None]
+        return [part.copy() for part in np.split(edges, begins)] if len(self) else []
+
+    def record(self) -> Record:
+        """The arrays."""
+        return Record({"kind": "graphs"}, dict(vars(self)))
+
+
+def join_graphs(parts: Sequence[tuple[Graphs, Vocabulary]], vocabulary: Vocabulary) -> Graphs:
+    """Return the graphs of several parts, each with its vocabulary, as those of one."""
+    labels = []
+    for graphs, known in parts:
+        columns, places = np.unique(graphs.labels, return_inverse=True)
+        features = known.first(int(columns.max(initial=-1)) + 1)
+        labels.append(vocabulary.number(features[c] for c in columns.tolist())[places])
+    begins = np.cumsum([0, *(len(graphs.labels) for graphs, _ in parts)])
+    _check_size(int(begins[-1]))
+    neighbours = [
+        (graphs.neighbours + begin).astype(np.int32)
+        for (graphs, _), begin in zip(parts, begins, strict=False)
+    ]
+    return Graphs(
+        join_offsets([graphs.graphs for graphs, _ in parts]),
+        join_offsets([graphs.offsets for graphs, _ in parts]),
+        np.concatenate(neighbours),
+        np.concatenate(labels),
+    )
+
+
+def restore_graphs(record: Record) -> Graphs:
+    """Return the graphs that were recorded. Their labels are not looked at here."""
+    check_kind(record, "graphs")
+    labels, neighbours = (restored(record, name, np.int32) for name in ("labels", "neighbours"))
+    graphs = Graphs(
+        restored_offsets(record, "graphs", len(labels)),
+        restored_offsets(record, "offsets", len(neighbours)),
+        neighbours,
+        labels,
+    )
+    if len(graphs.offsets) != len(labels) + 1 or len(labels) > _MOST_NODES:
+        raise IndexFileError("the nodes and the labels of the graphs do not fit together.")
+    graph = np.repeat(graphs.graph_of_node, np.diff(graphs.offsets))
+    is_inside = (graphs.graphs[graph] <= neighbours) & (neighbours < graphs.graphs[graph + 1])
+    if not is_inside.all():
+        raise IndexFileError("the neighbours of a node must be nodes of its graph.")
+    return graphs
 
 
 def list_graphs(graphs: Any, *, name: str, single: bool) -> list[Any]:
@@ -73,12 +142,16 @@ def read_graphs(
     graph_of_edge = np.repeat(np.arange(len(graphs)), n_edges)
     joined = np.concatenate([np.zeros((0, 2), np.int64), *edges])
     _check_edges(joined, graph_of_edge, sizes, name)
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-    if starts[-1] > _MOST_NODES:
-        raise InvalidArgument(f"the graphs must have at most 2**31 - 1 nodes; got {starts[-1]}.")
+    starts = offsets_of(sizes)
+    _check_size(int(starts[-1]))
     offsets, neighbours = _neighbours(joined + starts[graph_of_edge, None], int(starts[-1]))
     all_colours = np.concatenate([np.zeros(0, np.int32), *colours])
-    return Graphs(starts, offsets, neighbours, all_colours, name)
+    return Graphs(starts, offsets, neighbours, all_colours)
+
+
+def _check_size(n_nodes: int) -> None:
+    if n_nodes > _MOST_NODES:
+        raise InvalidArgument(f"the graphs must have at most 2**31 - 1 nodes; got {n_nodes}.")
 
 
 def _is_networkx(graph: Any) -> bool:

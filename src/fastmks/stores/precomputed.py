@@ -1,15 +1,26 @@
 """Kernel values that were computed before: a Gram matrix among objects, and rows for queries."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from fastmks.errors import InvalidArgument
+from fastmks.errors import IndexFileError, InvalidArgument
+from fastmks.record import Record
 from fastmks.stores.base import Store
-from fastmks.stores.vectors import DenseStore, make_queries, make_store
+from fastmks.stores.restored import check_kind, restored
+from fastmks.stores.vector_input import make_queries, make_store
+from fastmks.stores.vectors import DenseStore
 
-__all__ = ["PrecomputedStore", "read_gram_matrix", "read_value_rows"]
+__all__ = [
+    "PrecomputedStore",
+    "join_values",
+    "read_gram_matrix",
+    "read_more_values",
+    "read_value_rows",
+    "restore_values",
+]
 
 _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 _Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
@@ -18,7 +29,13 @@ _ROWS_AT_A_TIME = 256
 
 @dataclass(frozen=True, eq=False)
 class PrecomputedStore(Store):
-    """Rows of values. An object has the column of the same number; a query has none."""
+    """Rows of values. An object has the column of the same number; a query has none.
+
+    Objects to be added have rows of their values with those before them and then among themselves:
+    they get their columns when they are joined with those.
+    """
+
+    numbers_features = True  # a query has a value for each object
 
     values: _Floats  # as given: an order of objects is one of `places`
     places: _Positions  # the row of each object
@@ -36,6 +53,11 @@ class PrecomputedStore(Store):
             return "rows of values"
         return f"objects of a Gram matrix of {self.n_columns}"
 
+    @property
+    def n_bytes(self) -> int:
+        """The memory of the matrix and of where each object finds its row."""
+        return self.values.nbytes + self.places.nbytes + self.self_values.nbytes
+
     def copy(self) -> "PrecomputedStore":
         """The same objects with a matrix of their own."""
         return self._with(self.values.copy(), slice(None))
@@ -46,6 +68,23 @@ class PrecomputedStore(Store):
         What belongs to another order is where each object finds its row and its column.
         """
         return self._with(self.values, positions)
+
+    def get(self, positions: _Positions) -> _Floats:
+        """The rows at these positions: the values with each object of this store, in its order.
+
+        Those of all positions are the matrix of the store, which can be read again.
+        """
+        return self._matrix(positions)
+
+    def record(self) -> Record:
+        """The matrix of the objects that are left, in their order."""
+        is_whole = np.array_equal(self.places, np.arange(len(self.values)))
+        values = self.values if is_whole else self._matrix(np.arange(len(self)))
+        return Record({"kind": "values"}, {"values": np.ascontiguousarray(values)})
+
+    def _matrix(self, positions: _Positions) -> _Floats:
+        rows = self.places[positions]
+        return self.values[np.ix_(rows, self.places)] if self.has_columns else self.values[rows]
 
     def _with(self, values: _Floats, positions: Any) -> "PrecomputedStore":
         places, self_values = self.places[positions].copy(), self.self_values[positions].copy()
@@ -62,7 +101,7 @@ def read_gram_matrix(objects: Any, *, rtol: float, name: str) -> PrecomputedStor
             f"{values.shape}. Rows of values with other objects are queries."
         )
     _check_symmetry(values, rtol, name)
-    return PrecomputedStore(values, np.arange(n), values.diagonal().copy(), n, True)
+    return _of_matrix(values)
 
 
 def read_value_rows(queries: Any, like: PrecomputedStore, *, name: str) -> PrecomputedStore:
@@ -79,6 +118,60 @@ def read_value_rows(queries: Any, like: PrecomputedStore, *, name: str) -> Preco
     has_self = values.shape[1] == n + 1
     self_values = values[:, n].copy() if has_self else np.full(len(values), np.nan)
     return PrecomputedStore(values, np.arange(len(values)), self_values, n, False)
+
+
+def read_more_values(
+    objects: Any, like: PrecomputedStore, *, rtol: float, name: str
+) -> PrecomputedStore:
+    """Return m objects to be added to n others: m rows of n + m values.
+
+    The first n are those with the objects of `like`, in its order, the others those among the m.
+    """
+    values = _read(make_queries(objects, name=name), name)
+    n, m = len(like), len(values)
+    if values.shape[1] != n + m:
+        raise InvalidArgument(
+            f"{name} must be {m} rows of {n + m} values, those with each of the {n} indexed "
+            f"objects and then those with each of the {m} added; got {values.shape[1]}."
+        )
+    _check_symmetry(values[:, n:], rtol, f"{name}[:, {n}:]")
+    among = np.ascontiguousarray(values[:, n:].diagonal())
+    return PrecomputedStore(values, np.arange(m), among, n + m, False)
+
+
+def join_values(stores: Sequence[PrecomputedStore]) -> PrecomputedStore:
+    """Return the matrix of the objects of the first store and of those that were added to it."""
+    first, *added = stores
+    if all(store.values is first.values and store.has_columns for store in added):
+        places = np.concatenate([store.places for store in stores])
+        return _of_matrix(first.values[np.ix_(places, places)])
+    joined = np.empty((sum(map(len, stores)),) * 2)
+    n = len(first)
+    joined[:n, :n] = first.get(np.arange(n))
+    for store in added:
+        m = len(store)
+        if store.has_columns or store.n_columns - len(store.values) != n:
+            raise InvalidArgument(f"the {m} objects were not added to these {n}.")
+        rows = store.values[store.places]
+        joined[n : n + m, :n] = rows[:, :n]
+        joined[n : n + m, n : n + m] = rows[:, n + store.places]
+        joined[:n, n : n + m] = joined[n : n + m, :n].T
+        n += m
+    return _of_matrix(joined)
+
+
+def restore_values(record: Record) -> PrecomputedStore:
+    """Return the store that was recorded."""
+    check_kind(record, "values")
+    values = restored(record, "values", np.float64, ndim=2)
+    if values.shape[0] != values.shape[1]:
+        raise IndexFileError(f"the matrix of values must be square: {values.shape}.")
+    return _of_matrix(values)
+
+
+def _of_matrix(values: _Floats) -> PrecomputedStore:
+    n = len(values)
+    return PrecomputedStore(values, np.arange(n), values.diagonal().copy(), n, True)
 
 
 def _read(store: Any, name: str) -> _Floats:

@@ -1,22 +1,36 @@
 """Objects of any kind, kept as Python has them, and the functions of the user that compare them."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from fastmks._validate import check_unmasked
 from fastmks.errors import InvalidArgument
+from fastmks.record import Record
 from fastmks.stores.base import Store
-from fastmks.stores.listing import is_sparse, list_objects
+from fastmks.stores.ragged import offsets_of
 from fastmks.stores.returned import read_returned
 
-__all__ = ["Calls", "Functions", "PythonStore", "read_object", "read_python", "read_python_queries"]
+__all__ = [
+    "PLAIN_DTYPES",
+    "PYTHON_OBJECTS",
+    "Calls",
+    "Functions",
+    "PythonStore",
+    "join_python",
+    "read_only",
+]
+
+PYTHON_OBJECTS = "Python objects"  # the key of every kernel that reads them
+# What arrays of a file may hold: by kind, the bytes of each number.
+_SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8)}
+PLAIN_DTYPES = tuple(np.dtype(f"{kind}{size}") for kind, sizes in _SIZES.items() for size in sizes)
 
 _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 _Array: TypeAlias = np.ndarray[Any, Any]
-_WAY_OUT = "Pass a list, a tuple, an array, a pandas object or a generator of objects."
+_Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+_REFERENCE = 8  # bytes
 
 
 class Functions(NamedTuple):
@@ -41,7 +55,7 @@ class Calls:
         self,
         functions: Functions,
         objects: list[Any] | _Array,
-        self_values: np.ndarray[Any, np.dtype[np.float64]],
+        self_values: _Floats,
     ) -> None:
         self.functions = functions
         self.value, self.value_block, self.self_block, self.bound, self.bound_block = functions
@@ -57,7 +71,7 @@ class _Rows:
     array: _Array
 
     def __call__(self, positions: _Positions) -> _Array:
-        return _read_only(self.array[positions])
+        return read_only(self.array[positions])
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +80,8 @@ class PythonStore(Store):
 
     objects: list[Any] | _Array
     _calls: dict[Hashable, Calls] = field(default_factory=dict, repr=False)
+    # What is known of K(x, x) from a file, by what the kernel prints: functions are not in files.
+    _known: Mapping[str, _Floats] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.objects)
@@ -73,12 +89,23 @@ class PythonStore(Store):
     @property
     def kind(self) -> str:
         """What the objects are."""
-        return "Python objects"
+        return PYTHON_OBJECTS
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory of the array, or of the references; what they refer to is not known."""
+        if isinstance(self.objects, np.ndarray):
+            return self.objects.nbytes
+        return _REFERENCE * len(self.objects)
 
     def calls(self, kernel: Hashable, functions: Functions) -> Calls:
         """Return what the core needs to call a kernel's functions; one for each kernel."""
-        made = Calls(functions, self.objects, np.full(len(self), np.nan))
-        return self._calls.setdefault(kernel, made)
+        made = self._calls.get(kernel)
+        if made is None:
+            known = self._known.get(repr(kernel)) if self._known else None
+            self_values = np.full(len(self), np.nan) if known is None else known.copy()
+            made = self._calls.setdefault(kernel, Calls(functions, self.objects, self_values))
+        return made
 
     def copy(self) -> "PythonStore":
         """The same objects: an array is copied, the objects of a list are not."""
@@ -86,95 +113,98 @@ class PythonStore(Store):
 
     def take(self, positions: _Positions) -> "PythonStore":
         """The objects at these positions, in this order, with what is known of K(x, x)."""
+        return self._with(self.get(positions), positions)
+
+    def get(self, positions: _Positions) -> list[Any] | _Array:
+        """The objects at these positions: a list of them, or the rows of an array, copied."""
         if isinstance(self.objects, np.ndarray):
-            return self._with(self.objects[positions], positions)
-        return self._with([self.objects[i] for i in positions.tolist()], positions)
+            rows: _Array = self.objects[positions]
+            return rows
+        return [self.objects[i] for i in positions.tolist()]
+
+    def record(self, *, encode: Callable[[Any], bytes] | None = None) -> Record:
+        """An array of numbers, or how many objects there are; and what is known of K(x, x).
+
+        `encode` makes bytes of each object that is no row of an array of numbers. Without it these
+        are left out: `restore_python` is handed them.
+        """
+        if isinstance(self.objects, np.ndarray) and self.objects.dtype in PLAIN_DTYPES:
+            facts: dict[str, Any] = {"form": "array", "shape": list(self.objects.shape)}
+            arrays = {"objects": np.ascontiguousarray(self.objects).reshape(-1)}
+        elif encode is None:
+            facts, arrays = {"form": "left out", "n_objects": len(self)}, {}
+        else:
+            facts, arrays = {"form": "encoded"}, _encoded(self.objects, encode)
+        known = self._self_values()
+        facts |= {"kind": "python", "known": list(known)}
+        return Record(facts, arrays | {f"known {i}": a for i, a in enumerate(known.values())})
+
+    def _self_values(self) -> dict[str, _Floats]:
+        """What is known of K(x, x), by what kernels print; not where two print the same."""
+        printed = [repr(kernel) for kernel in list(self._calls)]
+        made = {
+            name: calls.self_values
+            for name, calls in zip(printed, list(self._calls.values()), strict=False)
+            if printed.count(name) == 1
+        }
+        return {name: a for name, a in self._known.items() if name not in printed} | made
 
     def _with(self, objects: list[Any] | _Array, positions: Any) -> "PythonStore":
         if isinstance(objects, np.ndarray):
-            objects = _read_only(objects)
-        known = {
+            objects = read_only(objects)
+        calls = {
             kernel: Calls(calls.functions, objects, calls.self_values[positions].copy())
             for kernel, calls in list(self._calls.items())
         }
-        return PythonStore(objects, known)
+        known = {name: values[positions].copy() for name, values in self._known.items()}
+        return PythonStore(objects, calls, known)
 
 
-def read_python(objects: Any, *, name: str) -> PythonStore:
-    """Return a store of whatever a sequence holds."""
-    if isinstance(objects, np.ndarray) and objects.ndim > 0:
-        return PythonStore(_plain(objects, name))
-    return PythonStore(_listed(objects, name))
-
-
-def read_python_queries(queries: Any, like: PythonStore, *, name: str) -> PythonStore:
-    """Return queries as a store. A string is one query, and so is an array that could be a row."""
-    if isinstance(like.objects, np.ndarray):
-        return PythonStore(_rows_like(queries, like.objects, name))
-    if isinstance(queries, (str, bytes)):
-        return PythonStore([queries])
-    if isinstance(queries, np.ndarray) and _is_one_of(queries, like.objects):
-        return PythonStore([queries])
-    return read_python(queries, name=name)
-
-
-def read_object(one: Any, like: PythonStore | None, *, name: str) -> PythonStore:
-    """Return the store of a single object."""
-    if isinstance(one, (np.ndarray, np.generic)):
-        check_unmasked(one, name)
-        return PythonStore(_read_only(np.asarray(one)[None]))
-    if like is not None and isinstance(like.objects, np.ndarray):
-        return PythonStore(_rows_like([one], like.objects, name))
-    return PythonStore([one])
-
-
-def _listed(objects: Any, name: str) -> list[Any]:
-    if isinstance(objects, (str, bytes, dict, set, frozenset)):
-        raise InvalidArgument(
-            f"{name} must be a sequence of objects; got one {type(objects).__name__}. "
-            f"Put a single object in a list. {_WAY_OUT}"
+def join_python(stores: Sequence[PythonStore]) -> PythonStore:
+    """Return the objects of several stores in one: rows of one array where all are such."""
+    objects = _joined([store.objects for store in stores])
+    functions = {
+        kernel: calls.functions for store in stores for kernel, calls in list(store._calls.items())
+    }
+    calls = {
+        kernel: Calls(
+            those,
+            objects,
+            np.concatenate([store.calls(kernel, those).self_values for store in stores]),
         )
-    if hasattr(objects, "itertuples"):  # a pandas DataFrame, which itself iterates over columns
-        return list(objects.itertuples(index=False))
-    if hasattr(objects, "iter_rows"):  # a polars DataFrame
-        return list(objects.iter_rows())
-    if is_sparse(objects):
-        return list(objects.tocsr())
-    advice = f"Put a single object in a list. {_WAY_OUT}"
-    return list_objects(objects, name=name, wanted="a sequence of objects", way_out=advice)
-
-
-def _rows_like(queries: Any, array: _Array, name: str) -> _Array:
-    """Return queries as an array of such rows."""
-    check_unmasked(queries, name)
-    try:
-        read = np.asarray(queries)
-    except Exception as error:  # objects may fail in ways of their own when numpy asks them
-        raise InvalidArgument(f"{name} cannot be read as an array: {error}") from error
-    wanted = array.shape[1:]
-    if read.shape == wanted:
-        read = read[None]
-    elif read.size == 0 and read.ndim == 1:
-        read = np.empty((0, *wanted), dtype=array.dtype)
-    if read.shape[1:] != wanted or read.ndim == 0:
-        raise InvalidArgument(
-            f"{name} must be an array of rows of shape {wanted}, as the objects they are compared "
-            f"with; got shape {read.shape}."
+        for kernel, those in functions.items()
+    }
+    names = {name for store in stores for name in store._known}
+    known = {
+        name: np.concatenate(
+            [store._known.get(name, np.full(len(store), np.nan)) for store in stores]
         )
-    return _plain(read, name)
+        for name in names
+    }
+    return PythonStore(objects, calls, known)
 
 
-def _is_one_of(array: _Array, objects: list[Any]) -> bool:
-    first = objects[0] if objects else None
-    return isinstance(first, np.ndarray) and first.ndim == array.ndim
+def _joined(parts: Sequence[list[Any] | _Array]) -> list[Any] | _Array:
+    arrays = [part for part in parts if isinstance(part, np.ndarray)]
+    if len(arrays) < len(parts) or len({array.shape[1:] for array in arrays}) > 1:
+        return [one for part in parts for one in part]
+    return read_only(np.concatenate(arrays))
 
 
-def _plain(array: _Array, name: str) -> _Array:
-    check_unmasked(array, name)
-    return _read_only(np.asarray(array))
+def _encoded(objects: list[Any] | _Array, encode: Callable[[Any], bytes]) -> dict[str, _Array]:
+    parts = [encode(one) for one in objects]
+    for i, part in enumerate(parts):
+        if not isinstance(part, bytes):
+            raise InvalidArgument(
+                f"encode must return bytes; for objects[{i}] it returned {type(part).__name__}."
+            )
+    return {
+        "bytes": np.frombuffer(b"".join(parts), dtype=np.uint8),
+        "offsets": offsets_of([len(part) for part in parts]),
+    }
 
 
-def _read_only(array: _Array) -> _Array:
+def read_only(array: _Array) -> _Array:
     """Return a view that a function cannot change by mistake."""
     view: _Array = array.view()
     view.flags.writeable = False

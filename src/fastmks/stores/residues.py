@@ -1,16 +1,26 @@
 """Strings of letters that a substitution matrix scores, as numbers from 0, one after the other."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
 
 from fastmks import _core
-from fastmks.errors import InvalidArgument
+from fastmks.errors import IndexFileError, InvalidArgument
+from fastmks.record import Record
 from fastmks.stores.base import Store
-from fastmks.stores.strings import read_strings
+from fastmks.stores.ragged import join_offsets, offsets_of, take_runs
+from fastmks.stores.restored import check_kind, faults_of_a_file, restored, restored_offsets
+from fastmks.stores.strings import check_same_strings, cut_strings, read_strings
 
-__all__ = ["ResidueStore", "make_residues"]
+__all__ = [
+    "ResidueStore",
+    "join_residues",
+    "make_more_residues",
+    "make_residues",
+    "restore_residues",
+]
 
 _RARE_RESIDUES, _NEAREST_RESIDUES = "UO", "CK"  # no published matrix scores the former
 
@@ -21,6 +31,8 @@ class ResidueStore(Store):
 
     residues: np.ndarray[Any, np.dtype[np.uint8]]
     offsets: np.ndarray[Any, np.dtype[np.int64]]
+    letters: str  # that the numbers stand for
+    has_bytes: bool
     core: _core.ResidueStore = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -34,15 +46,66 @@ class ResidueStore(Store):
         """What the objects are."""
         return "strings"
 
+    @property
+    def n_bytes(self) -> int:
+        """The memory of the letters and of where each string begins."""
+        return self.residues.nbytes + self.offsets.nbytes
+
     def copy(self) -> "ResidueStore":
         """The same: it shares no memory with what it was read from."""
-        return ResidueStore(self.residues, self.offsets)
+        return replace(self)
 
     def take(self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> "ResidueStore":
         """The strings at these positions, in this order."""
-        parts = [self.residues[self.offsets[i] : self.offsets[i + 1]] for i in positions]
-        lengths = [len(part) for part in parts]
-        return ResidueStore(np.concatenate([*parts, self.residues[:0]]), _offsets(lengths))
+        offsets, residues = take_runs(self.residues, self.offsets, positions)
+        return replace(self, residues=residues, offsets=offsets)
+
+    def get(self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> list[str] | list[bytes]:
+        """The strings at these positions, of str or bytes as they were given."""
+        offsets, residues = take_runs(self.residues, self.offsets, positions)
+        codes = np.array([ord(letter) for letter in self.letters], dtype=np.uint32)[residues]
+        return cut_strings(codes, offsets, has_bytes=self.has_bytes)
+
+    def record(self) -> Record:
+        """The numbers, and the letters that they stand for."""
+        return Record(
+            {"kind": "residues", "letters": self.letters, "has_bytes": self.has_bytes},
+            {"residues": self.residues, "offsets": self.offsets},
+        )
+
+
+def join_residues(stores: Sequence[ResidueStore]) -> ResidueStore:
+    """Return the strings of several stores of the same letters in one."""
+    return ResidueStore(
+        np.concatenate([store.residues for store in stores]),
+        join_offsets([store.offsets for store in stores]),
+        stores[0].letters,
+        any(store.has_bytes for store in stores),
+    )
+
+
+def restore_residues(record: Record, letters: str) -> ResidueStore:
+    """Return the store that was recorded, whose letters must be these."""
+    check_kind(record, "residues")
+    if record.fact("letters", str) != letters:
+        raise IndexFileError(f"the strings must consist of the letters {letters}.")
+    residues = restored(record, "residues", np.uint8)
+    if len(residues) and residues.max() >= len(letters):
+        raise IndexFileError(f"the array 'residues' must be below {len(letters)}.")
+    offsets = restored_offsets(record, "offsets", len(residues))
+    has_bytes = record.fact("has_bytes", bool)
+    if has_bytes and any(ord(letter) > 255 for letter in letters):
+        raise IndexFileError(f"bytes do not have the letters {letters}.")
+    with faults_of_a_file():
+        return ResidueStore(residues, offsets, letters, has_bytes)
+
+
+def make_more_residues(strings: Any, like: ResidueStore, *, name: str, matrix: str) -> ResidueStore:
+    """Return strings, or one alone, to be added to those of `like`: str to str, bytes to bytes."""
+    store = make_residues(strings, like.letters, name=name, matrix=matrix, single=True)
+    if len(store):
+        check_same_strings(store.has_bytes, like.has_bytes, name=name, done="added to")
+    return store
 
 
 def make_residues(
@@ -50,9 +113,10 @@ def make_residues(
 ) -> ResidueStore:
     """Return the store of strings over `letters`; errors call those scores `matrix`."""
     read = read_strings(strings, name=name, single=single)
-    offsets = _offsets([len(string) for string in read])
-    if read and isinstance(read[0], bytes):
-        codes = np.frombuffer(b"".join(read), dtype=np.uint8)
+    offsets = offsets_of([len(string) for string in read])
+    has_bytes = bool(read) and isinstance(read[0], bytes)
+    if has_bytes:
+        codes = np.frombuffer(b"".join(cast("list[bytes]", read)), dtype=np.uint8)
     else:
         text = "".join(cast("list[str]", read))
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
@@ -63,7 +127,7 @@ def make_residues(
     bad = np.flatnonzero(residues == unknown)
     if len(bad):
         raise InvalidArgument(_unknown_letter(int(bad[0]), codes, offsets, letters, name, matrix))
-    return ResidueStore(residues, offsets)
+    return ResidueStore(residues, offsets, letters, has_bytes)
 
 
 def _unknown_letter(
@@ -95,9 +159,3 @@ def _letter_advice(letter: str, letters: str, *, is_bytes: bool) -> str:
             f"s{upper}.translate({table})."
         )
     return "Replace such letters first, or pass a Substitution that scores them."
-
-
-def _offsets(lengths: list[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets

@@ -1,6 +1,7 @@
 """Time series of one or more channels, lengths as they come."""
 
 import reprlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Number
 from typing import Any
@@ -9,13 +10,16 @@ import numpy as np
 
 from fastmks import _core
 from fastmks._validate import check_unmasked
-from fastmks.errors import InvalidArgument
+from fastmks.errors import IndexFileError, InvalidArgument
+from fastmks.record import Record
 from fastmks.stores.base import Store
 from fastmks.stores.listing import is_sparse, is_table, list_objects
+from fastmks.stores.ragged import join_offsets, offsets_of, take_runs
+from fastmks.stores.restored import check_kind, faults_of_a_file, restored, restored_offsets
 from fastmks.stores.strings import FOR_STRINGS
-from fastmks.stores.vectors import read_table
+from fastmks.stores.vector_input import read_table
 
-__all__ = ["SeriesStore", "make_series"]
+__all__ = ["SeriesStore", "join_series", "make_series", "restore_series"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,15 +43,55 @@ class SeriesStore(Store):
         """What the objects are."""
         return f"series of {self.n_channels} channel{'s' * (self.n_channels != 1)}"
 
+    @property
+    def n_bytes(self) -> int:
+        """The memory of the numbers and of where each series begins."""
+        return self.values.nbytes + self.offsets.nbytes
+
     def copy(self) -> "SeriesStore":
         """The same: it shares no memory with what it was read from."""
         return SeriesStore(self.values, self.offsets, self.n_channels)
 
     def take(self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> "SeriesStore":
         """The series at these positions, in this order."""
+        bounds, values = take_runs(self.values, self.offsets * self.n_channels, positions)
+        return SeriesStore(values, bounds // self.n_channels, self.n_channels)
+
+    def get(self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> list[np.ndarray[Any, Any]]:
+        """The series at these positions: (time,) of one channel, else (time, channels)."""
         bounds = self.offsets * self.n_channels
-        parts = [self.values[bounds[i] : bounds[i + 1]] for i in positions]
-        return _pack(parts, self.n_channels)
+        parts = [self.values[bounds[i] : bounds[i + 1]] for i in positions.tolist()]
+        if self.n_channels == 1:
+            return [part.copy() for part in parts]
+        return [np.ascontiguousarray(part.reshape(self.n_channels, -1).T) for part in parts]
+
+    def record(self) -> Record:
+        """The numbers, and where each series begins."""
+        return Record(
+            {"kind": "series", "n_channels": self.n_channels},
+            {"values": self.values, "offsets": self.offsets},
+        )
+
+
+def join_series(stores: Sequence[SeriesStore]) -> SeriesStore:
+    """Return the series of several stores of as many channels in one."""
+    return SeriesStore(
+        np.concatenate([store.values for store in stores]),
+        join_offsets([store.offsets for store in stores]),
+        stores[0].n_channels,
+    )
+
+
+def restore_series(record: Record) -> SeriesStore:
+    """Return the store that was recorded."""
+    check_kind(record, "series")
+    values = restored(record, "values", np.float64)
+    n_channels = record.count("n_channels", least=1)
+    if len(values) % n_channels or _core.first_not_finite(values) >= 0:
+        raise IndexFileError(f"the series must be finite, and of {n_channels} channels.")
+    with faults_of_a_file():
+        offsets = restored_offsets(record, "offsets", len(values) // n_channels)
+        return SeriesStore(values, offsets, n_channels)
 
 
 def make_series(
@@ -137,6 +181,5 @@ def _read_one(item: Any, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def _pack(parts: list[np.ndarray[Any, np.dtype[np.float64]]], n_channels: int) -> SeriesStore:
-    offsets = np.zeros(len(parts) + 1, dtype=np.int64)
-    np.cumsum([len(part) // n_channels for part in parts], out=offsets[1:])
+    offsets = offsets_of([len(part) // n_channels for part in parts])
     return SeriesStore(np.concatenate([*parts, np.zeros(0)]), offsets, n_channels)

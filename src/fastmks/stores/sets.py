@@ -1,25 +1,74 @@
 """Python sets of hashable members, which a vocabulary numbers."""
 
 import reprlib
-from collections.abc import Callable, Hashable, KeysView, Mapping
+from collections.abc import Callable, Hashable, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
+from functools import cached_property
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from fastmks import _core
-from fastmks.errors import InvalidArgument
+from fastmks.errors import IndexFileError, InvalidArgument
+from fastmks.record import Record, nest
 from fastmks.stores.base import Store
 from fastmks.stores.listing import is_equal_to_itself, list_objects
+from fastmks.stores.ragged import join_offsets, offsets_of, take_entries
+from fastmks.stores.restored import check_kind, faults_of_a_file, restored, restored_offsets
+from fastmks.stores.vectors import read_only
 
-__all__ = ["MemberStore", "check_member", "is_set", "number_members", "read_sets"]
+__all__ = [
+    "MemberStore",
+    "Members",
+    "check_member",
+    "is_set",
+    "join_sets",
+    "number_members",
+    "read_sets",
+    "restore_sets",
+]
 
-_MOST_MEMBERS = 2**30 - 1
+_MOST_MEMBERS = 2**30 - 1  # of one set
+_MOST_NUMBERS = 2**31 - 1
 _Int64s: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 _Int32s: TypeAlias = np.ndarray[Any, np.dtype[np.int32]]
 # Told of each member that is new, with the name of its set: may refuse it.
 MemberCheck: TypeAlias = Callable[[Hashable, str], None]
+
+
+class Members:
+    """Members of sets and their numbers, from 0. What a file holds of them is read when needed."""
+
+    def __init__(self, read: Callable[[], Sequence[Hashable]], n_members: int) -> None:
+        self._read = read
+        self._n_members = n_members
+
+    @classmethod
+    def numbered(cls, numbers: Mapping[Hashable, int]) -> "Members":
+        """Return the members of a mapping to 0, 1, 2 ..., in this order."""
+        made = cls(lambda: list(numbers), len(numbers))
+        made.numbers = numbers
+        return made
+
+    def __len__(self) -> int:
+        return self._n_members
+
+    @cached_property
+    def listed(self) -> Sequence[Hashable]:
+        """The members in the order of their numbers."""
+        listed = self._read()
+        if len(listed) != len(self):
+            raise IndexFileError(f"the sets must have {len(self)} members: {len(listed)}.")
+        return listed
+
+    @cached_property
+    def numbers(self) -> Mapping[Hashable, int]:
+        """The number of each member."""
+        numbers = {member: number for number, member in enumerate(self.listed)}
+        if len(numbers) != len(self):
+            raise IndexFileError("members of sets must be there once.")
+        return numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,16 +78,21 @@ class MemberStore(Store):
     Members of queries that no object has are counted in `sizes` only.
     """
 
+    numbers_features = True
+
     offsets: _Int64s
     members: _Int32s
     sizes: _Int32s
-    vocabulary: Mapping[Hashable, int] = field(repr=False)
+    known: Members = field(repr=False)
     core: _core.SetStore = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        for array in (self.offsets, self.members, self.sizes):
-            array.flags.writeable = False
-        core = _core.member_store(self.offsets, self.members, self.sizes, len(self.vocabulary))
+        core = _core.member_store(
+            read_only(self.offsets),
+            read_only(self.members),
+            read_only(self.sizes),
+            len(self.known),
+        )
         object.__setattr__(self, "core", core)
 
     def __len__(self) -> int:
@@ -49,19 +103,82 @@ class MemberStore(Store):
         """What the objects are."""
         return "sets"
 
+    @property
+    def n_bytes(self) -> int:
+        """The memory of the numbers; what the members themselves take is not known."""
+        return self.offsets.nbytes + self.members.nbytes + self.sizes.nbytes
+
     def copy(self) -> "MemberStore":
         """The same sets: they are always in memory of their own, and never changed."""
         return self
 
     def take(self, positions: _Int64s) -> "MemberStore":
         """The sets at these positions, in this order."""
-        lengths = np.diff(self.offsets)[positions]
-        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-        # Entry e of the result comes from e - (where its set begins) + (where it began).
-        entries = np.arange(offsets[-1]) + np.repeat(
-            self.offsets[positions] - offsets[:-1], lengths
+        offsets, entries = take_entries(self.offsets, positions)
+        return MemberStore(offsets, self.members[entries], self.sizes[positions], self.known)
+
+    def get(self, positions: _Int64s) -> list[set[Hashable]]:
+        """The sets at these positions, with the members that are known."""
+        listed = self.known.listed
+        offsets, entries = take_entries(self.offsets, positions)
+        members = [listed[number] for number in self.members[entries].tolist()]
+        return [set(members[begin:end]) for begin, end in pairwise(offsets.tolist())]
+
+    def record(self) -> Record:
+        """The numbers, and the members that these stand for, as far as they are plain."""
+        from fastmks.plain import to_plain
+
+        listed = to_plain(list(self.known.listed))
+        nested = nest({"listed": listed}, {"kind": "sets", "n_members": len(self.known)})
+        arrays: dict[str, Any] = {"offsets": self.offsets, "members": self.members}
+        return Record(nested.facts, {**nested.arrays, **arrays})
+
+
+def join_sets(stores: Sequence[MemberStore]) -> MemberStore:
+    """Return the sets of several stores in one, whose numbers stand for the members of all."""
+    numbers: dict[Hashable, int] = {}
+    parts = []
+    for store in stores:
+        listed = store.known.listed
+        renamed = np.fromiter(
+            (numbers.setdefault(member, len(numbers)) for member in listed), np.int32, len(listed)
         )
-        return MemberStore(offsets, self.members[entries], self.sizes[positions], self.vocabulary)
+        parts.append(renamed[store.members])
+    offsets = join_offsets([store.offsets for store in stores])
+    members = np.concatenate(parts)
+    sets = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    return MemberStore(
+        offsets,
+        members[np.lexsort((members, sets))],
+        np.concatenate([store.sizes for store in stores]),
+        Members.numbered(numbers),
+    )
+
+
+def restore_sets(record: Record, *, check: MemberCheck) -> MemberStore:
+    """Return the store that was recorded; members are read at the first query, and checked."""
+    from fastmks.plain import from_plain
+
+    check_kind(record, "sets")
+    n_members = record.count("n_members", most=_MOST_NUMBERS)
+    plain = record.part("listed")
+
+    def read() -> list[Hashable]:
+        listed = from_plain(plain)
+        try:
+            for member in listed:
+                check(member, "a set")
+        except InvalidArgument as error:
+            raise IndexFileError(str(error)) from error
+        return listed
+
+    members = restored(record, "members", np.int32)
+    offsets = restored_offsets(record, "offsets", len(members))
+    lengths = np.diff(offsets)
+    if len(lengths) and lengths.max() > _MOST_MEMBERS:
+        raise IndexFileError("sets must have fewer than 2**30 members.")
+    with faults_of_a_file():
+        return MemberStore(offsets, members, lengths.astype(np.int32), Members(read, n_members))
 
 
 def is_set(one: Any) -> bool:
@@ -102,7 +219,7 @@ def number_members(
 ) -> MemberStore:
     """Return the store of some sets, in the vocabulary of `like` or in a new one."""
     vocabulary: dict[Hashable, int] = {}
-    known = vocabulary if like is None else like.vocabulary
+    known = vocabulary if like is None else like.known.numbers
     numbered: list[list[int]] = []
     for i, one in enumerate(sets):
         if len(one) > _MOST_MEMBERS:
@@ -121,11 +238,11 @@ def number_members(
         numbers.sort()
         numbered.append(numbers)
     lengths = np.fromiter(map(len, numbered), dtype=np.int64, count=len(numbered))
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    offsets = offsets_of(lengths)
     members = np.fromiter(
         (number for numbers in numbered for number in numbers), dtype=np.int32, count=offsets[-1]
     )
     sizes = np.fromiter(map(len, sets), dtype=np.int32, count=len(sets))
     return MemberStore(
-        offsets, members, sizes, MappingProxyType(dict(known)) if like is None else known
+        offsets, members, sizes, Members.numbered(vocabulary) if like is None else like.known
     )

@@ -1,12 +1,15 @@
 """Read strings from whatever sequence holds them."""
 
 import reprlib
+from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from fastmks.errors import InvalidArgument
 from fastmks.stores.listing import is_equal_to_itself, list_objects
 
-__all__ = ["FOR_STRINGS", "read_strings"]
+__all__ = ["FOR_STRINGS", "check_same_strings", "cut_strings", "read_strings"]
 
 # What to say where strings are given to a kernel of something else.
 FOR_STRINGS = "For strings pass a kernel that compares them, such as kernels.Spectrum(3)."
@@ -40,6 +43,32 @@ def read_strings(strings: Any, *, name: str, single: bool = False) -> list[str] 
                 f"{_advice(string)}"
             )
     return read
+
+
+def check_same_strings(
+    has_bytes: bool, wants_bytes: bool, *, name: str, done: str = "compared with"
+) -> None:
+    """Refuse bytes where there are str, and the other way round."""
+    if has_bytes != wants_bytes:
+        wanted, seen = ("bytes", "str") if wants_bytes else ("str", "bytes")
+        raise InvalidArgument(
+            f"{name} must be {wanted}, as the objects they are {done}; {name}[0] is {seen}."
+        )
+
+
+def cut_strings(
+    letters: np.ndarray[Any, Any], offsets: np.ndarray[Any, np.dtype[np.int64]], *, has_bytes: bool
+) -> list[str] | list[bytes]:
+    """Return the strings whose code points, or bytes, lie behind each other."""
+    at = offsets.tolist()
+    if has_bytes:
+        content = letters.astype(np.uint8, copy=False).tobytes()
+        return [content[begin:end] for begin, end in pairwise(at)]
+    if letters.dtype == np.uint8:
+        text = letters.tobytes().decode("latin-1")
+    else:
+        text = letters.astype("<u4", copy=False).tobytes().decode("utf-32-le", "surrogatepass")
+    return [text[begin:end] for begin, end in pairwise(at)]
 
 
 def _advice(item: Any) -> str:

@@ -1,42 +1,49 @@
 """Vectors of one length, dense or sparse."""
 
-from collections.abc import Mapping, Set, ValuesView
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
 from fastmks import _core
-from fastmks._validate import check_unmasked
-from fastmks.errors import InvalidArgument
+from fastmks._validate import import_extra
+from fastmks.errors import IndexFileError
+from fastmks.record import Record
 from fastmks.stores.base import Store
-from fastmks.stores.listing import is_sparse, list_objects
-from fastmks.stores.strings import FOR_STRINGS
+from fastmks.stores.ragged import join_offsets, take_entries
+from fastmks.stores.restored import check_kind, faults_of_a_file, restored, restored_offsets
 
-__all__ = ["DenseStore", "SparseStore", "VectorStore", "make_queries", "make_store", "read_table"]
+__all__ = [
+    "MOST_COLUMNS",
+    "DenseStore",
+    "SparseStore",
+    "VectorStore",
+    "join_sparse",
+    "join_vectors",
+    "read_only",
+    "restore_sparse",
+    "restore_vectors",
+]
 
-_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
-_MOST_COLUMNS = 2**31 - 1
+MOST_COLUMNS = 2**31 - 1
 _CACHE_LINE = 64  # bytes
 _MOST_PADDING = 8  # padding takes at most one part in so many
 _ROWS_AT_A_TIME = 1024  # few enough that their copy stays in the cache
-_WAY_OUT = "Pass an n x d array, a list of equally long rows, a DataFrame or a scipy.sparse matrix."
-_OTHER_KERNELS = (
-    "For objects that are not vectors pass a kernel that compares them: kernels.Spectrum(3) for "
-    "strings, Jaccard() for sets, GlobalAlignment(1.0) for series, WeisfeilerLehman() for graphs, "
-    "or your own function."
-)
+
+_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+_Array: TypeAlias = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class DenseStore(Store):
     """Rows of a float32 or float64 array, each contiguous; the caller's own when they are."""
 
-    array: np.ndarray[Any, Any]
+    array: _Array
     core: _core.VectorStore = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "core", _core.dense_store(_read_only(self.array)))
+        object.__setattr__(self, "core", _core.dense_store(read_only(self.array)))
 
     def __len__(self) -> int:
         return int(self.array.shape[0])
@@ -51,17 +58,31 @@ class DenseStore(Store):
         """What the objects are."""
         return f"vectors of {self.n_columns} columns"
 
+    @property
+    def n_bytes(self) -> int:
+        """The memory of the rows, and of what lies between them."""
+        return max(self.array.nbytes, len(self) * self.array.strides[0])
+
     def copy(self) -> "DenseStore":
         """The same vectors in memory of their own."""
         return DenseStore(self.array.copy())
 
-    def take(self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> "DenseStore":
+    def take(self, positions: _Positions) -> "DenseStore":
         """The vectors at these positions, in this order, in memory of their own."""
         taken = _aligned_rows(len(positions), self.n_columns, self.array.dtype)
         for begin in range(0, len(positions), _ROWS_AT_A_TIME):
             part = slice(begin, begin + _ROWS_AT_A_TIME)
             taken[part] = self.array[positions[part]]
         return DenseStore(taken)
+
+    def get(self, positions: _Positions) -> _Array:
+        """The vectors at these positions as the rows of an array, in the dtype that is kept."""
+        return np.ascontiguousarray(self.array[positions])
+
+    def record(self) -> Record:
+        """The rows, with what lies between them: read where they are, they stay aligned."""
+        facts = {"kind": "dense", "n_columns": self.n_columns}
+        return Record(facts, {"rows": _whole_rows(self.array)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,16 +91,16 @@ class SparseStore(Store):
 
     offsets: np.ndarray[Any, np.dtype[np.int64]]
     columns: np.ndarray[Any, np.dtype[np.int32]]
-    values: np.ndarray[Any, Any]
+    values: _Array
     n_columns: int
     has_exact_products: bool = False  # whole numbers whose squares add up to at most 2**53
     core: _core.VectorStore = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         core = _core.sparse_store(
-            _read_only(self.offsets),
-            _read_only(self.columns),
-            _read_only(self.values),
+            read_only(self.offsets),
+            read_only(self.columns),
+            read_only(self.values),
             self.n_columns,
             self.has_exact_products,
         )
@@ -93,6 +114,11 @@ class SparseStore(Store):
         """What the objects are."""
         return f"sparse vectors of {self.n_columns} columns"
 
+    @property
+    def n_bytes(self) -> int:
+        """The memory of the entries and of where each row begins."""
+        return self.offsets.nbytes + self.columns.nbytes + self.values.nbytes
+
     def copy(self) -> "SparseStore":
         """The same vectors in memory of their own."""
         return replace(
@@ -102,237 +128,89 @@ class SparseStore(Store):
             values=self.values.copy(),
         )
 
-    def take(self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> "SparseStore":
+    def take(self, positions: _Positions) -> "SparseStore":
         """The vectors at these positions, in this order, in memory of their own."""
-        lengths = np.diff(self.offsets)[positions]
-        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-        # Entry e of the result comes from e - (where its row begins) + (where it began).
-        entries = np.arange(offsets[-1]) + np.repeat(
-            self.offsets[positions] - offsets[:-1], lengths
-        )
+        offsets, entries = take_entries(self.offsets, positions)
         return replace(
             self, offsets=offsets, columns=self.columns[entries], values=self.values[entries]
+        )
+
+    def get(self, positions: _Positions) -> Any:
+        """The vectors at these positions as the rows of a scipy.sparse.csr_array."""
+        sparse = import_extra("scipy.sparse", extra="sparse", needed_by="getting sparse vectors")
+        offsets, entries = take_entries(self.offsets, positions)
+        arrays = self.values[entries], self.columns[entries], offsets
+        return sparse.csr_array(arrays, shape=(len(positions), self.n_columns))
+
+    def record(self) -> Record:
+        """The three arrays."""
+        return Record(
+            {
+                "kind": "sparse",
+                "n_columns": self.n_columns,
+                "has_exact_products": self.has_exact_products,
+            },
+            {"offsets": self.offsets, "columns": self.columns, "values": self.values},
         )
 
 
 VectorStore: TypeAlias = DenseStore | SparseStore
 
 
-def make_store(objects: Any, *, name: str = "objects") -> VectorStore:
-    """Return the store of a non-empty set of vectors."""
-    store = _read_vectors(objects, name, single=False)
-    if len(store) == 0:
-        raise InvalidArgument(f"{name} must hold at least one object; got none.")
-    return store
-
-
-def make_queries(
-    queries: Any, like: VectorStore | None = None, *, name: str = "queries"
-) -> VectorStore:
-    """Return queries as a store of the kind of `like`. A 1-D vector is one query; none is fine."""
-    store = _read_vectors(queries, name, single=True)
-    if like is None:
-        return store
-    if store.n_columns != like.n_columns:
-        raise InvalidArgument(
-            f"{name} must have {like.n_columns} columns, as the objects they are compared with; "
-            f"got {store.n_columns}."
-        )
-    if isinstance(like, DenseStore) and isinstance(store, SparseStore):
-        return _to_dense(store)
-    if isinstance(like, SparseStore) and isinstance(store, DenseStore):
-        return _to_sparse(store)
-    return store
-
-
-def _read_vectors(vectors: Any, name: str, *, single: bool) -> VectorStore:
-    return _sparse(vectors, name) if is_sparse(vectors) else _dense(vectors, name, single=single)
-
-
-def _float_dtype(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
-    """float32 where it holds every value of `dtype`, else float64."""
-    if dtype in (_FLOAT32, _FLOAT64):
-        return dtype
-    if dtype.kind not in "biuf":
-        kinds = {"c": "complex", "O": "object", "U": "string", "S": "bytes", "M": "datetime"}
-        way_out = {"O": _OTHER_KERNELS, "U": FOR_STRINGS, "S": FOR_STRINGS}.get(dtype.kind)
-        raise InvalidArgument(
-            f"{name} must be real numbers; got {kinds.get(dtype.kind, 'non-numeric')} "
-            f"dtype {dtype}. Convert numbers first, for example with .astype(float)."
-            f"{'' if way_out is None else ' ' + way_out}"
-        )
-    return _FLOAT32 if np.can_cast(dtype, _FLOAT32) else _FLOAT64
-
-
-def _dense(objects: Any, name: str, *, single: bool) -> DenseStore:
-    array = _read(objects, name)
-    dtype = _float_dtype(array.dtype, name)
-    if array.ndim == 1 and single:
-        array = array.reshape(1, -1)
-    if array.ndim != 2:
-        hint = (
-            f" For one object pass {name}.reshape(1, -1), for one column {name}.reshape(-1, 1)."
-            if array.ndim == 1
-            else f" {_WAY_OUT}"
-        )
-        raise InvalidArgument(
-            f"{name} must be two-dimensional, one object per row; got {array.ndim} "
-            f"dimension{'s' * (array.ndim != 1)}, shape {array.shape}.{hint}"
-        )
-    _check_columns(array.shape[1], name)
-    if array.dtype != dtype or not (array.flags.c_contiguous and array.flags.aligned):
-        with np.errstate(over="ignore"):  # longdouble beyond float64: infinite, found just below
-            array = np.require(array, dtype=dtype, requirements=["C", "A"])
-    at = _core.first_not_finite(_read_only(array.reshape(-1)))
-    if at >= 0:
-        row, column = divmod(at, array.shape[1])
-        raise InvalidArgument(
-            f"{name} must be finite; {name}[{row}, {column}] is {array[row, column]}. "
-            "Drop or fill such entries first."
-        )
-    return DenseStore(array)
-
-
-def _read(objects: Any, name: str) -> np.ndarray[Any, Any]:
-    """Whatever numpy can read, as an array of whatever dtype."""
-    if type(objects) is np.ndarray and objects.dtype.kind in "biuf":
-        return objects
-    check_unmasked(objects, name)
-    if isinstance(objects, (Mapping, Set, ValuesView)) or _is_column_of_rows(objects):
-        objects = list_objects(objects, name=name, wanted="vectors, one for each object")
-    if hasattr(objects, "dtypes") and hasattr(objects, "to_numpy"):
-        objects = read_table(objects, name)
-    _check_rows(objects, name)
-    try:
-        return np.asarray(objects)
-    except Exception as error:
-        # numpy asks foreign objects for their numbers, and they may fail in ways of their own.
-        raise InvalidArgument(
-            f"{name} cannot be read as an array: {error} {_WAY_OUT} {_OTHER_KERNELS}"
-        ) from error
-
-
-def _is_column_of_rows(objects: Any) -> bool:
-    """Whether something is a pandas Series or an array of objects, each a vector."""
-    kind = getattr(getattr(objects, "dtype", None), "kind", "")
-    if getattr(objects, "ndim", 0) != 1 or kind != "O":
-        return False
-    return len(objects) > 0 and isinstance(next(iter(objects)), (list, tuple, np.ndarray))
-
-
-def read_table(frame: Any, name: str) -> Any:
-    """Return a pandas DataFrame or Series as an array, without the detour through objects."""
-    dtypes = list(np.atleast_1d(np.asarray(frame.dtypes, dtype=object)))
-    if not all(hasattr(dtype, "kind") for dtype in dtypes):
-        return frame  # not pandas: numpy reads it
-    columns = getattr(frame, "columns", [name])
-    bad = [str(c) for c, dtype in zip(columns, dtypes, strict=True) if dtype.kind not in "biuf"]
-    if bad:
-        raise InvalidArgument(
-            f"{name} must be real numbers; these columns are not: {', '.join(bad[:5])}"
-            f"{', ...' if len(bad) > 5 else ''}. Drop or encode them first."
-        )
-    if all(isinstance(dtype, np.dtype) and dtype.kind != "b" for dtype in dtypes):
-        return frame.to_numpy()
-    return frame.to_numpy(dtype=np.float64, na_value=np.nan)
-
-
-def _check_rows(objects: Any, name: str) -> None:
-    """Refuse rows of several lengths, and masked ones: numpy names neither."""
-    if not isinstance(objects, (list, tuple)) or not objects:
-        return
-    for i, row in enumerate(objects):
-        if isinstance(row, np.ma.MaskedArray):
-            check_unmasked(row, f"{name}[{i}]")
-    if not all(isinstance(row, (list, tuple)) or _is_flat(row) for row in objects):
-        return
-    for i, row in enumerate(objects):
-        if len(row) != len(objects[0]):
-            raise InvalidArgument(
-                f"{name} must have rows of one length; row 0 has {len(objects[0])} entries, "
-                f"row {i} has {len(row)}. {_OTHER_KERNELS}"
-            )
-
-
-def _is_flat(row: Any) -> bool:
-    return isinstance(row, np.ndarray) and row.ndim == 1
-
-
-def _check_columns(n_columns: int, name: str) -> None:
-    if not 1 <= n_columns <= _MOST_COLUMNS:
-        raise InvalidArgument(f"{name} must have between 1 and 2**31 - 1 columns; got {n_columns}.")
-
-
-def _sparse(objects: Any, name: str) -> SparseStore:
-    dtype = _float_dtype(objects.dtype, name)
-    if objects.ndim == 1:
-        objects = objects.reshape(1, -1)
-    if objects.format != "csr" and dtype != objects.dtype:
-        dtype = np.dtype(np.float64)
-        objects = objects.astype(dtype)  # before repeated entries are summed: integers wrap around
-    matrix = objects.tocsr()
-    _check_columns(matrix.shape[1], name)
-    _check_csr(matrix, name)
-    if not matrix.has_canonical_format:
-        # In floats, where small integers cannot wrap around; on a copy, not on the caller's matrix.
-        wide = dtype if matrix.dtype.kind == "f" else np.dtype(np.float64)
-        matrix = matrix.astype(wide, copy=True)
-        matrix.sum_duplicates()
-        dtype = wide
-    n_entries = int(matrix.indptr[-1])  # the arrays may have room to spare behind them
-    values = np.require(matrix.data[:n_entries], dtype=dtype, requirements=["C", "A"])
-    at = _core.first_not_finite(_read_only(values))
-    if at >= 0:
-        row = int(np.searchsorted(matrix.indptr, at, side="right")) - 1
-        raise InvalidArgument(
-            f"{name} must be finite; {name}[{row}, {matrix.indices[at]}] is {values[at]}. "
-            "Drop or fill such entries first."
-        )
-    # Offsets and columns are copied: a caller who changed them later would have us read elsewhere.
-    offsets = np.array(matrix.indptr, dtype=np.int64)
-    columns = np.array(matrix.indices[:n_entries], dtype=np.int32)
-    try:
-        return SparseStore(offsets, columns, values, int(matrix.shape[1]))
-    except ValueError as error:  # sorted once, it said, but changed since
-        raise InvalidArgument(f"{name} is not a valid sparse matrix: {error}.") from error
-
-
-def _check_csr(matrix: Any, name: str) -> None:
-    """Refuse what scipy would read outside its arrays; it checks little of this by itself."""
-    offsets, columns, values = matrix.indptr, matrix.indices, matrix.data
-    is_valid = (
-        all(part.ndim == 1 for part in (offsets, columns, values))
-        and offsets.dtype.kind == columns.dtype.kind == "i"
-        and len(offsets) == matrix.shape[0] + 1
-        and offsets[0] == 0
-        and bool((np.diff(offsets) >= 0).all())
-        and offsets[-1] <= min(len(columns), len(values))
+def join_vectors(stores: Sequence[Store]) -> VectorStore:
+    """Return the vectors of several stores of one kind in one: float64 where they differ."""
+    if isinstance(stores[0], SparseStore):
+        return join_sparse(cast("Sequence[SparseStore]", stores))
+    arrays = [cast(DenseStore, store).array for store in stores]
+    joined = _aligned_rows(
+        sum(map(len, arrays)), arrays[0].shape[1], np.result_type(*{a.dtype for a in arrays})
     )
-    if is_valid:
-        used = columns[: offsets[-1]]
-        is_valid = len(used) == 0 or (used.min() >= 0 and used.max() < matrix.shape[1])
-    if not is_valid:
-        raise InvalidArgument(
-            f"{name} is not a valid sparse matrix: its indptr must rise from 0 to at most the "
-            "number of entries, and its indices must be columns that exist."
+    begin = 0
+    for array in arrays:
+        joined[begin : begin + len(array)] = array
+        begin += len(array)
+    return DenseStore(joined)
+
+
+def join_sparse(stores: Sequence[SparseStore]) -> SparseStore:
+    """Return the rows of several stores in one."""
+    return SparseStore(
+        join_offsets([store.offsets for store in stores]),
+        np.concatenate([store.columns for store in stores]),
+        np.concatenate([store.values for store in stores]),
+        max(store.n_columns for store in stores),
+        all(store.has_exact_products for store in stores),
+    )
+
+
+def restore_vectors(record: Record) -> VectorStore:
+    """Return the store that a record is of. Whether dense numbers are finite is not looked at."""
+    if check_kind(record, "dense", "sparse") == "sparse":
+        return restore_sparse(record)
+    rows = restored(record, "rows", np.float32, np.float64, ndim=2)
+    n_columns = record.count("n_columns", least=1, most=min(rows.shape[1], MOST_COLUMNS))
+    with faults_of_a_file():
+        return DenseStore(rows[:, :n_columns])
+
+
+def restore_sparse(record: Record) -> SparseStore:
+    """Return the store of sparse rows that a record is of."""
+    check_kind(record, "sparse")
+    columns = restored(record, "columns", np.int32)
+    values = restored(record, "values", np.float32, np.float64)
+    if _core.first_not_finite(values) >= 0:
+        raise IndexFileError("the array 'values' must be finite.")
+    with faults_of_a_file():
+        return SparseStore(
+            restored_offsets(record, "offsets", len(columns)),
+            columns,
+            values,
+            record.count("n_columns", least=1, most=MOST_COLUMNS),
+            record.fact("has_exact_products", bool),
         )
 
 
-def _to_dense(store: SparseStore) -> DenseStore:
-    array = np.zeros((len(store), store.n_columns), dtype=store.values.dtype)
-    array[np.repeat(np.arange(len(store)), np.diff(store.offsets)), store.columns] = store.values
-    return DenseStore(array)
-
-
-def _to_sparse(store: DenseStore) -> SparseStore:
-    rows, columns = np.nonzero(store.array)
-    offsets = np.zeros(len(store) + 1, dtype=np.int64)
-    np.cumsum(np.bincount(rows, minlength=len(store)), out=offsets[1:])
-    values = store.array[rows, columns]
-    return SparseStore(offsets, columns.astype(np.int32), values, store.n_columns)
-
-
-def _aligned_rows(n_rows: int, n_columns: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+def _aligned_rows(n_rows: int, n_columns: int, dtype: np.dtype[Any]) -> _Array:
     """Return rows that begin at whole cache lines, where that takes little more memory.
 
     A register filled from two cache lines takes twice as long: see docs/design.md.
@@ -343,10 +221,26 @@ def _aligned_rows(n_rows: int, n_columns: int, dtype: np.dtype[Any]) -> np.ndarr
     bytes_ = np.empty(n_rows * stride * dtype.itemsize + _CACHE_LINE, dtype=np.uint8)
     begin = -bytes_.ctypes.data % _CACHE_LINE
     end = begin + n_rows * stride * dtype.itemsize
-    return bytes_[begin:end].view(dtype).reshape(n_rows, stride)[:, :n_columns]
+    rows = bytes_[begin:end].view(dtype).reshape(n_rows, stride)
+    rows[:, n_columns:] = 0.0  # it may go into a file: not whatever was in memory
+    return rows[:, :n_columns]
 
 
-def _read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    view: np.ndarray[Any, Any] = array.view()
+def _whole_rows(array: _Array) -> _Array:
+    """Return rows with the room behind each, if that belongs to them, else without."""
+    n_rows, stride = len(array), array.strides[0]
+    owner = array.base
+    if n_rows > 0 and stride > array[0].nbytes and isinstance(owner, np.ndarray):
+        begin, end = array.ctypes.data, array.ctypes.data + n_rows * stride
+        first = owner.ctypes.data
+        if owner.flags.c_contiguous and first <= begin and end <= first + owner.nbytes:
+            shape = n_rows, stride // array.itemsize
+            return np.lib.stride_tricks.as_strided(array, shape, writeable=False)
+    return np.ascontiguousarray(array)
+
+
+def read_only(array: _Array) -> _Array:
+    """Return a view that nobody can change."""
+    view: _Array = array.view()
     view.flags.writeable = False
     return view
