@@ -3,7 +3,8 @@
 The layers, from the ground up; a module may import from its own layer and from those below:
 
     0  errors, _core
-    1  _validate, progress, approximation, traversal, fasta, record
+    1  _validate, progress, approximation, traversal, fasta, record; files: container with layout
+       and replacing, plain
     2  stores, kernels
     3  objects (stores for a kernel), spaces
     4  engines (engine: what they share; scan, filter and its kinds core_filter, own_bounds, pivots,
@@ -25,7 +26,8 @@ from pathlib import Path
 
 LAYERS = (
     {"errors", "_core"},
-    {"_validate", "progress", "approximation", "traversal", "fasta", "record"},
+    {"_validate", "progress", "approximation", "traversal", "fasta", "record"}
+    | {"layout", "replacing", "container", "plain"},
     {"stores", "kernels"},
     {"objects", "spaces"},
     {
