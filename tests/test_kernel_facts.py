@@ -197,13 +197,14 @@ class TestRefused:
             {"name": "Sum", "parameters": {"terms": []}},
             {"name": "Sum", "parameters": {"terms": [[[]]]}},
             {"name": "Normalized", "parameters": {"kernel": "Linear"}},
+            {"name": json.loads("[" * 900 + "]" * 900), "parameters": {}},
+            {"name": "Custom", "parameters": {"name": json.loads("[" * 900 + "]" * 900)}},
             {"name": "SmithWaterman", "parameters": {"substitution": {"letters": "A"}}},
             {
                 "name": "SmithWaterman",
                 "parameters": {"substitution": {"letters": "A", "scores": [[10**400]]}},
             },
         ],
-        ids=str,
     )
     def test_facts_that_make_no_kernel(self, facts):
         with pytest.raises(IndexFileError):
