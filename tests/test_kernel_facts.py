@@ -139,7 +139,7 @@ class TestGiven:
         ids=str,
     )
     def test_a_kernel_of_another_structure(self, stored, given):
-        with pytest.raises(InvalidArgument, match="kernel must be the one that the index was sav"):
+        with pytest.raises(InvalidArgument, match="kernel must be the one that the index"):
             kernel_from_facts(through_json(stored), given)
 
     @pytest.mark.parametrize("given", ["linear", K.Gaussian(2.0), product])
