@@ -12,7 +12,7 @@ The layers, from the ground up; a module may import from its own layer and from 
     5  engines (those of one index)
     6  planner
     7  ids, hits, merge (best of several answers), parts, forest (all parts of an index)
-    8  searchable, storage (an index as a record), index
+    8  searchable, storage (an index as a record), index, loading
     9  forecast, hardness
     10 the package itself and the doors
 
@@ -45,7 +45,7 @@ LAYERS = (
     {"engines"},
     {"planner"},
     {"ids", "hits", "merge", "parts", "forest"},
-    {"searchable", "storage", "index"},
+    {"searchable", "storage", "index", "loading"},
     {"forecast", "hardness"},
     {"__init__"},
 )

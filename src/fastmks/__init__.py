@@ -22,6 +22,7 @@ from fastmks.fasta import Fasta, read_fasta
 from fastmks.hardness import Hardness, hardness
 from fastmks.hits import Hits, HitsAbove, Stats
 from fastmks.index import Index
+from fastmks.loading import load
 from fastmks.planner import Plan
 from fastmks.traversal import Traversal
 from fastmks.tree import Tree
@@ -44,5 +45,6 @@ __all__ = [
     "__version__",
     "hardness",
     "kernels",
+    "load",
     "read_fasta",
 ]

@@ -5,7 +5,6 @@ import mmap as memory
 import os
 import stat
 import sys
-import threading
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +15,7 @@ import numpy as np
 from fastmks._validate import check_threads
 from fastmks.errors import IndexFileError
 from fastmks.layout import ALIGNMENT, BLOCK, Layout, make_header, read_layout
+from fastmks.locks import Lock
 from fastmks.progress import Progress
 from fastmks.record import Record
 from fastmks.replacing import replace_file
@@ -50,7 +50,7 @@ class Container:
         self._name = name
         self._layout = layout
         self._data = data
-        self._lock = threading.Lock()
+        self._lock = Lock(lambda: f"{name} is being verified by this thread.")
         self._is_verified = is_verified
         arrays = {
             key: data[entry.begin : entry.end].view(entry.dtype).reshape(entry.shape)
@@ -59,13 +59,20 @@ class Container:
         self.record = Record(layout.facts, arrays)
 
     @property
+    def n_bytes(self) -> int:
+        """How long the file is, but for its checksums."""
+        return self._layout.covered
+
+    @property
     def is_verified(self) -> bool:
         """Whether every byte is known to be what was written."""
         return self._is_verified
 
     def verify(self, *, progress: Progress | None = None, threads: int | None = None) -> None:
         """Compare all blocks with their checksums, once; a damaged one is an `IndexFileError`."""
-        with self._lock:
+        if self._is_verified:
+            return
+        with self._lock.alone():
             if not self._is_verified:
                 data = self._data.data
                 _check_blocks(

@@ -28,6 +28,7 @@ __all__ = ["Asked", "Forest", "plant"]
 
 _Array: TypeAlias = np.ndarray[Any, Any]
 _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+_MOST_CHUNKS = 64  # of objects that wait to be put together
 _GROWTH = 2  # each part has at least so many times the objects of the next
 
 
@@ -250,7 +251,11 @@ class Forest:
         """Return the forest with more objects, which must be checked, and nobody else's."""
         is_fresh = len(ids) < self.settings.n_fresh
         content = Content(self.settings, [objects], Ids(ids), is_fresh=is_fresh)
-        return self._balanced([*self.parts, Part(content)])
+        parts, tail = list(self.parts), [Part(content)]
+        while parts and self._is_too_small(parts[-1:], tail):
+            tail.insert(0, parts.pop())
+        last = tail[0] if len(tail) == 1 else self._joined(tail)
+        return Forest(self.settings, [*parts, last], self.like)
 
     def shrunk(self, leaving: Sequence[_Positions]) -> "Forest":
         """Return the forest without some objects, given by their positions in each part."""
@@ -262,6 +267,11 @@ class Forest:
             is_worn = left.is_worn or (self.settings.has_one_part and len(left.dead) > 0)
             parts.append(self._joined([left]) if is_worn else left)
         return self._balanced(parts)
+
+    def cleared(self) -> "Forest":
+        """Return the forest without the memory of those that have left."""
+        parts = [part if len(part.dead) == 0 else self._joined([part]) for part in self.parts]
+        return Forest(self.settings, parts, self.like)
 
     def whole(self) -> "Forest":
         """Return the forest with all objects in one part."""
@@ -290,12 +300,13 @@ class Forest:
     def _joined(self, parts: Sequence[Part], *, is_fresh: bool | None = None) -> Part:
         """Return one part of several; few objects are put together when they are searched."""
         n_objects = sum(map(len, parts))
-        content = Content(
-            self.settings,
-            [chunk for part in parts for chunk in part.chunks()],
-            Ids(*(chunk for part in parts for chunk in part.id_chunks())),
-            is_fresh=n_objects < self.settings.n_fresh if is_fresh is None else is_fresh,
-        )
+        chunks = [chunk for part in parts for chunk in part.chunks()]
+        ids = Ids(*(chunk for part in parts for chunk in part.id_chunks()))
+        if len(chunks) > _MOST_CHUNKS:
+            chunks, ids = [join_objects(self.settings.kernel, chunks)], Ids(ids.array)
+        if is_fresh is None:
+            is_fresh = n_objects < self.settings.n_fresh
+        content = Content(self.settings, chunks, ids, is_fresh=is_fresh)
         if self.settings.has_one_part or not content.is_fresh:
             content.prepare([part.content for part in parts])
         return Part(content)

@@ -27,9 +27,10 @@ class Ids:
 
     def __init__(self, *chunks: _Array) -> None:
         self.chunks = chunks
+        self._size = sum(map(len, chunks))
 
     def __len__(self) -> int:
-        return sum(map(len, self.chunks))
+        return self._size
 
     @cached_property
     def array(self) -> _Array:

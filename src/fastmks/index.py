@@ -1,22 +1,27 @@
 """The one object users hold: objects, their ids, a kernel, and the engines that search them."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from fastmks._validate import check_threads
+from fastmks.container import from_bytes, to_bytes, write_record
 from fastmks.errors import InvalidArgument
 from fastmks.fasta import Fasta
 from fastmks.forest import Forest, plant
 from fastmks.ids import check_kind, make_ids, number_from, read_ids
 from fastmks.kernels import Kernel, as_kernel
+from fastmks.kernels.facts import has_functions
 from fastmks.locks import Lock
 from fastmks.objects import read_more, read_objects
 from fastmks.parts import Content, Settings
 from fastmks.progress import Progress
+from fastmks.record import Record, restoring
 from fastmks.searchable import Searchable, check_algorithm
 from fastmks.spaces import Space
+from fastmks.storage import Source, lacks_objects, record_index, restore_index
 from fastmks.traversal import check_base
 from fastmks.tree import Tree
 
@@ -170,14 +175,14 @@ class Index(Searchable):
             forest = self._forest
             settings = forest.settings
             read = read_more(objects, settings.kernel, forest.like_all())
-            names = self._new_ids(_given_ids(objects, ids), len(read))
+            names, next_id = self._new_ids(_given_ids(objects, ids), len(read))
             if len(names) == 0:
                 return names
             read = read.copy()
-            if not settings.has_one_part:  # values that cannot be are known now, not when searched
+            if settings.can_fault and not settings.has_one_part:  # then it is known now
                 Space(read, settings.kernel, name="objects[{}]".format)
             grown = forest.grown(read, names)
-            self._next_id = max(self._next_id, _next_id(names))
+            self._next_id = next_id
             self._forest = grown
             return names
 
@@ -250,20 +255,96 @@ class Index(Searchable):
 
     __copy__ = copy
 
+    def save(
+        self, path: str | os.PathLike[str], *, encode: Callable[[Any], bytes] | None = None
+    ) -> None:
+        """Write the index to a file: objects, ids, kernel, and what was built to search them.
+
+        The file is replaced as a whole: whatever happens, it is the old one or the new one. It is
+        in the format that ``docs/format.md`` describes, holds no code, and is read by `load`.
+
+        Parameters
+        ----------
+        path : path-like
+            The file; an existing one is replaced. ``.fmks`` is a usual ending.
+        encode : callable (object) -> bytes, optional
+            Makes bytes of objects that only your own kernel knows. Without it, these are left out,
+            and handed to `load` again. Everything else needs none.
+
+        Examples
+        --------
+        >>> import fastmks, tempfile, pathlib
+        >>> index = fastmks.Index([[3.0, 0.0], [0.0, 2.0]], ids=["right", "up"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "arrows.fmks")
+        ...     index.save(path)
+        ...     fastmks.load(path).search([1.0, 2.0]).ids
+        array([['up']], dtype='<U5')
+        """
+        write_record(path, self._record(encode))
+
+    def _record(self, encode: Callable[[Any], bytes] | None) -> Record:
+        with self._changing.alone():
+            is_lacking = lacks_objects(self._forest.like.record(encode=encode))
+            if is_lacking:  # those who have left cannot be handed back
+                self._forest = self._forest.cleared()
+            forest, next_id = self._forest, self._next_id
+        return record_index(forest, algorithm=self._algorithm, next_id=next_id, encode=encode)
+
+    def __reduce__(self) -> tuple[Callable[..., "Index"], tuple[Any, ...]]:
+        """Pickle the bytes of a file, and only what a file cannot hold as pickle does."""
+        twin = self.copy()
+        record = twin._record(None)
+        is_lacking = lacks_objects(record.part("none"))
+        return Index._unpickled, (
+            to_bytes(record),
+            twin.kernel if has_functions(twin.kernel) else None,
+            twin.get(twin.ids) if is_lacking else None,
+        )
+
+    @staticmethod
+    def _unpickled(data: bytes, kernel: Kernel | None, objects: Any) -> "Index":
+        return Index._restored(
+            Source(
+                record=from_bytes(data),
+                check=lambda: None,
+                kernel=kernel,
+                objects=objects,
+                threads=check_threads(None),
+            )
+        )
+
+    @staticmethod
+    def _restored(source: Source) -> "Index":
+        """Return the index of a file, or of what was pickled."""
+        restored = restore_index(source)
+        index = object.__new__(Index)
+        with restoring("the index"):
+            index._algorithm = check_algorithm(restored.algorithm)
+        index._next_id = restored.next_id
+        index._changing = Lock(index._refusal)
+        index._forest = restored.forest
+        return index
+
     @property
     def _content(self) -> Content:
         """What the largest part holds: for those who look inside."""
         return max(self._forest.parts, key=len).content
 
-    def _new_ids(self, ids: Any, n_objects: int) -> np.ndarray[Any, Any]:
-        """Return the ids of objects that are to be added."""
+    def _look_into(self) -> None:
+        """Make everything that searches need, so that nothing is left to be wrong."""
+        for part in self._forest.parts:
+            _ = part.content.ids, part.content.engines
+
+    def _new_ids(self, ids: Any, n_objects: int) -> tuple[np.ndarray[Any, Any], int]:
+        """Return the ids of objects that are to be added, and the number to go on with."""
         forest = self._forest
         if ids is None:
             if forest.settings.has_text_ids and n_objects:
                 raise InvalidArgument(
                     "ids must be given, since those of the index are strings; got none."
                 )
-            return number_from(self._next_id, n_objects)
+            return number_from(self._next_id, n_objects), self._next_id + n_objects
         names = make_ids(ids, n_objects)
         check_kind(names, is_text=forest.settings.has_text_ids, name="ids")
         is_known = forest.has(names)
@@ -272,7 +353,7 @@ class Index(Searchable):
                 f"ids must be new; {names[is_known][0].item()!r} is in use. Remove it first, to "
                 "put another object in its place."
             )
-        return names
+        return names, max(self._next_id, _next_id(names))
 
     def _whole_forest(self) -> Forest:
         if not self._forest.is_whole:

@@ -19,7 +19,7 @@ from fastmks.merge import add_costs
 from fastmks.objects import Objects, join_objects, joins_at_once
 from fastmks.planner import Planner
 from fastmks.progress import Progress
-from fastmks.spaces import Namer, Space, faults_named
+from fastmks.spaces import Namer, Space, faults_named, has_normalization
 from fastmks.traversal import Traversal
 from fastmks.walked_tree import WalkedTree
 
@@ -46,6 +46,11 @@ class Settings:
         """Fewer objects than this are soon scanned."""
         is_dear = any(leaf.is_dear for _, leaf in leaves(self.kernel))
         return _FRESH_DEAR if is_dear else _FRESH
+
+    @cached_property
+    def can_fault(self) -> bool:
+        """Whether some objects can be read and yet not be compared."""
+        return has_normalization(self.kernel)
 
     @cached_property
     def has_one_part(self) -> bool:
@@ -171,9 +176,10 @@ class Part:
     def __init__(self, content: Content, dead: _Positions = _NOBODY) -> None:
         self.content = content
         self.dead = dead  # positions of those that have left, increasing
+        self._size = len(content) - len(dead)
 
     def __len__(self) -> int:
-        return len(self.content) - len(self.dead)
+        return self._size
 
     @property
     def space(self) -> Space:

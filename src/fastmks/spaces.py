@@ -24,6 +24,7 @@ __all__ = [
     "evaluate_pair",
     "faults_named",
     "finite_advice",
+    "has_normalization",
 ]
 
 Namer = Callable[[int], str]
@@ -218,6 +219,11 @@ def _is_mercer(kernel: Kernel, objects: Objects, fields: tuple[int, ...]) -> boo
     return all(
         leaf.is_mercer_on(objects.store((*fields, *more), leaf)) for more, leaf in leaves(kernel)
     )
+
+
+def has_normalization(kernel: Kernel) -> bool:
+    """Whether preparing objects evaluates K(x, x), which may be what no kernel can have."""
+    return _count_normalizations(kernel) > 0
 
 
 def _count_normalizations(kernel: Kernel) -> int:

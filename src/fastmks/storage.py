@@ -71,9 +71,8 @@ def record_index(
     )
 
 
-def lacks_objects(record: Record) -> bool:
-    """Whether a record of an index leaves out objects that only Python knows."""
-    objects = record.part("none")
+def lacks_objects(objects: Record) -> bool:
+    """Whether a record of objects leaves out those that only Python knows."""
     n_stores = len(objects.fact("fields", list))
     stores = [objects.part(f"store {i}") for i in range(n_stores)]
     return any(store.facts.get("form") == "left out" for store in stores)
@@ -95,7 +94,7 @@ def restore_index(source: Source) -> Restored:
         threads=source.threads,
         has_text_ids=record.fact("has_text_ids", bool),
     )
-    is_lacking = lacks_objects(record)
+    is_lacking = lacks_objects(record.part("none"))
     given = _given_objects(source, is_lacking)
     parts: list[Part] = []
     for i in range(record.count("n_parts", most=_MOST_PARTS)):

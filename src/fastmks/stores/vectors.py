@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -40,10 +41,11 @@ class DenseStore(Store):
     """Rows of a float32 or float64 array, each contiguous; the caller's own when they are."""
 
     array: _Array
-    core: _core.VectorStore = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "core", _core.dense_store(read_only(self.array)))
+    @cached_property
+    def core(self) -> _core.VectorStore:
+        """The rows as the core sees them."""
+        return _core.dense_store(read_only(self.array))
 
     def __len__(self) -> int:
         return int(self.array.shape[0])
