@@ -127,8 +127,10 @@ def open_record(path: str | os.PathLike[str], *, mmap: bool) -> Container:
             raise IndexFileError(f"{name} is not a fastmks index: it is not a regular file.")
         layout = read_layout(lambda begin, end: _read(file, begin, end, name), status.st_size, name)
         if mmap:
-            return Container(name, layout, _map(file, status.st_size), is_verified=False)
+            return Container(name, layout, _map(file, status.st_size, name), is_verified=False)
         data = _read_all(file, layout, name)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, name) from error
     finally:
         os.close(file)
     container = Container(name, layout, data, is_verified=True)
@@ -280,12 +282,15 @@ def _cut_meanwhile(name: str) -> IndexFileError:
     return IndexFileError(f"{name} has become shorter while it was read.")
 
 
-def _map(file: int, size: int) -> _Bytes:
+def _map(file: int, size: int, name: str) -> _Bytes:
     """Map a file. Before Python 3.13 the map keeps a file descriptor of its own."""
-    if sys.version_info >= (3, 13):
-        mapped = memory.mmap(file, size, access=memory.ACCESS_READ, trackfd=False)
-    else:
-        mapped = memory.mmap(file, size, access=memory.ACCESS_READ)
+    try:
+        if sys.version_info >= (3, 13):
+            mapped = memory.mmap(file, size, access=memory.ACCESS_READ, trackfd=False)
+        else:
+            mapped = memory.mmap(file, size, access=memory.ACCESS_READ)
+    except ValueError:
+        raise _cut_meanwhile(name) from None
     return np.frombuffer(mapped, dtype=np.uint8)
 
 

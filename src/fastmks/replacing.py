@@ -28,7 +28,7 @@ def replace_file(path: str | os.PathLike[str], pieces: Iterable[_Piece]) -> None
     except OSError as error:
         if error.errno is None:
             raise
-        raise OSError(error.errno, os.strerror(error.errno), os.fspath(path)) from error
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
 
 def _replace(target: Path, pieces: Iterable[_Piece]) -> None:
@@ -60,9 +60,9 @@ def _mode(target: Path) -> int | None:
     except FileNotFoundError:
         return None
     if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, "")
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(mode):  # /dev/null would not be replaced, but lost
-        raise OSError(errno.EINVAL, "")
+        raise OSError(errno.EINVAL, "Not a regular file")
     return stat.S_IMODE(mode)
 
 
