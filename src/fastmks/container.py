@@ -8,7 +8,6 @@ import sys
 import threading
 import zlib
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -214,6 +213,8 @@ def _check_blocks(
     threads: int,
 ) -> None:
     """Refuse a file of which a block differs from its checksum; the first such block is named."""
+    from concurrent.futures import ThreadPoolExecutor  # here, since importing it costs time
+
     n_blocks = len(layout.checksums)
 
     def first_damaged(begin: int) -> int | None:

@@ -3,7 +3,6 @@
 import errno
 import fcntl
 import os
-import secrets
 import stat
 import zlib
 from collections.abc import Iterable
@@ -72,7 +71,7 @@ def _create(folder: Path, prefix: str, mode: int) -> tuple[int, Path]:
     Between being made and being locked it may be taken for one that was abandoned.
     """
     while True:
-        path = folder / f"{prefix}{os.getpid()}-{secrets.token_hex(4)}.tmp"
+        path = folder / f"{prefix}{os.getpid()}-{os.urandom(4).hex()}.tmp"
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         with suppress(OSError):  # some file systems have no locks: then none is abandoned
             fcntl.flock(file, fcntl.LOCK_EX)
