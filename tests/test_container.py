@@ -85,6 +85,10 @@ class TestRoundTrip:
         )
         assert_same(round_trip(record), record)
 
+    def test_what_was_read_can_be_written_again(self, round_trip):
+        outer = nest({"inner": round_trip(small_record())})
+        assert_same(round_trip(outer).part("inner"), small_record())
+
     @pytest.mark.parametrize("shape", [(), (0,), (0, 5), (5, 0, 2), (1, 1, 1, 1), (1,) * 32])
     def test_shapes(self, round_trip, shape):
         record = Record({}, {"x": np.ones(shape), "y": np.ones(shape, dtype=np.uint8)})
@@ -242,6 +246,19 @@ class TestDamage:
         monkeypatch.setattr(container, "_check_blocks", cut_first)
         with pytest.raises(IndexFileError, match="has become shorter while it was read"):
             open_record(tmp_path / "file", mmap=False)
+
+    def test_a_file_that_gets_shorter_before_it_is_mapped(self, tmp_path, monkeypatch):
+        write_record(tmp_path / "file", large_record())
+        read_layout = container.read_layout
+
+        def cut_after(*args):
+            layout = read_layout(*args)
+            os.truncate(tmp_path / "file", 3 * BLOCK)
+            return layout
+
+        monkeypatch.setattr(container, "read_layout", cut_after)
+        with pytest.raises(IndexFileError, match="has become shorter while it was read"):
+            open_record(tmp_path / "file", mmap=True)
 
     def test_bools_that_are_neither(self, tmp_path):
         data = bytearray(to_bytes(Record({}, {"x": np.array([True])})))
@@ -433,8 +450,17 @@ class TestOtherFiles:
         def refuse(path, *args):
             raise PermissionError(errno.EACCES, "Permission denied", path)
 
-        monkeypatch.setattr(container.os, "open", refuse)  # root may open everything
-        with pytest.raises(PermissionError, match="file"):
+        with monkeypatch.context() as patch:
+            patch.setattr(container.os, "open", refuse)  # root may open everything
+            with pytest.raises(PermissionError, match="file"):
+                open_record(tmp_path / "file", mmap=True)
+
+        def fail(*args):
+            raise OSError(errno.EIO, "Input/output error")
+
+        write_record(tmp_path / "file", small_record())
+        monkeypatch.setattr(container.os, "pread", fail)
+        with pytest.raises(OSError, match="Input/output error.*file"):
             open_record(tmp_path / "file", mmap=True)
 
     def test_a_pipe_does_not_block(self, tmp_path):

@@ -7,7 +7,6 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -134,8 +133,10 @@ def open_record(path: str | os.PathLike[str], *, mmap: bool) -> Container:
             raise IndexFileError(f"{name} is not a fastmks index: it is not a regular file.")
         layout = read_layout(lambda begin, end: _read(file, begin, end, name), status.st_size, name)
         if mmap:
-            return Container(name, layout, _map(file, status.st_size), is_verified=False)
+            return Container(name, layout, _map(file, status.st_size, name), is_verified=False)
         data = _read_all(file, layout, name)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, name) from error
     finally:
         os.close(file)
     container = Container(name, layout, data, is_verified=True)
@@ -219,6 +220,8 @@ def _check_blocks(
     threads: int,
 ) -> None:
     """Refuse a file of which a block differs from its checksum; the first such block is named."""
+    from concurrent.futures import ThreadPoolExecutor  # here, since importing it costs time
+
     n_blocks = len(layout.checksums)
 
     def first_damaged(begin: int) -> int | None:
@@ -287,12 +290,15 @@ def _cut_meanwhile(name: str) -> IndexFileError:
     return IndexFileError(f"{name} has become shorter while it was read.")
 
 
-def _map(file: int, size: int) -> _Bytes:
+def _map(file: int, size: int, name: str) -> _Bytes:
     """Map a file. Before Python 3.13 the map keeps a file descriptor of its own."""
-    if sys.version_info >= (3, 13):
-        mapped = memory.mmap(file, size, access=memory.ACCESS_READ, trackfd=False)
-    else:
-        mapped = memory.mmap(file, size, access=memory.ACCESS_READ)
+    try:
+        if sys.version_info >= (3, 13):
+            mapped = memory.mmap(file, size, access=memory.ACCESS_READ, trackfd=False)
+        else:
+            mapped = memory.mmap(file, size, access=memory.ACCESS_READ)
+    except ValueError:
+        raise _cut_meanwhile(name) from None
     return np.frombuffer(mapped, dtype=np.uint8)
 
 

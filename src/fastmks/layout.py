@@ -227,7 +227,7 @@ def _read_facts(metadata: Any, name: str) -> Mapping[str, Any]:
     facts = _read_json(metadata.get("facts", ""), f"what {name} has for facts")
     if not isinstance(facts, dict):
         raise IndexFileError(f"the facts of {name} must be a JSON object.")
-    return MappingProxyType(facts)
+    return facts
 
 
 def _read_entries(header: dict[str, Any], data: int, size: int, name: str) -> dict[str, Entry]:

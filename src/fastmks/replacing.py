@@ -3,7 +3,6 @@
 import errno
 import fcntl
 import os
-import secrets
 import stat
 import zlib
 from collections.abc import Iterable
@@ -28,7 +27,7 @@ def replace_file(path: str | os.PathLike[str], pieces: Iterable[_Piece]) -> None
     except OSError as error:
         if error.errno is None:
             raise
-        raise OSError(error.errno, os.strerror(error.errno), os.fspath(path)) from error
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
 
 def _replace(target: Path, pieces: Iterable[_Piece]) -> None:
@@ -60,9 +59,9 @@ def _mode(target: Path) -> int | None:
     except FileNotFoundError:
         return None
     if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, "")
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(mode):  # /dev/null would not be replaced, but lost
-        raise OSError(errno.EINVAL, "")
+        raise OSError(errno.EINVAL, "Not a regular file")
     return stat.S_IMODE(mode)
 
 
@@ -72,7 +71,7 @@ def _create(folder: Path, prefix: str, mode: int) -> tuple[int, Path]:
     Between being made and being locked it may be taken for one that was abandoned.
     """
     while True:
-        path = folder / f"{prefix}{os.getpid()}-{secrets.token_hex(4)}.tmp"
+        path = folder / f"{prefix}{os.getpid()}-{os.urandom(4).hex()}.tmp"
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         with suppress(OSError):  # some file systems have no locks: then none is abandoned
             fcntl.flock(file, fcntl.LOCK_EX)
