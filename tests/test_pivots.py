@@ -33,7 +33,7 @@ QUIET = Progress(False)
 
 
 def space_of(objects, kernel):
-    return Index(objects, kernel, algorithm="scan")._space
+    return Index(objects, kernel, algorithm="scan")._content.space
 
 
 def ask(space, queries=None, *, among=None, threads=1):

@@ -95,7 +95,7 @@ def test_the_matrix_is_shared_or_copied():
     shared, copied = Index(gram, K.Precomputed()), Index(gram, K.Precomputed(), copy=True)
     before = shared.search(QUERIES @ ROWS.T)
     shared.tree.check()
-    assert np.shares_memory(shared._space.objects._first.values, gram)
+    assert np.shares_memory(shared._content.space.objects._first.values, gram)
     gram[:] = 0.0
     assert_identical(copied.search(QUERIES @ ROWS.T), before)
 

@@ -32,7 +32,7 @@ def tree_and_scan(problem, **options):
     try:
         tree = Index(objects, problem.kernel, algorithm="tree", threads=problem.threads, **options)
     except KernelValueError:
-        assert not (scan._space.self_values() <= 2.0**1021).all()
+        assert not (scan._content.space.self_values() <= 2.0**1021).all()
         return None
     return tree, scan
 

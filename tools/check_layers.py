@@ -3,15 +3,15 @@
 The layers, from the ground up; a module may import from its own layer and from those below:
 
     0  errors, _core
-    1  _validate, progress, approximation, traversal, fasta, record
+    1  _validate, progress, approximation, traversal, fasta, record, locks
     2  stores, kernels
     3  objects (stores for a kernel), spaces
     4  engines (engine: what they share; scan, filter and its kinds core_filter, own_bounds, pivots,
        postings, and sketch with axes, tree, tree_view, walked_tree, dual_tree, estimates)
     5  engines (those of one index)
     6  planner
-    7  ids, hits
-    8  index
+    7  ids, hits, merge (best of several answers), parts, forest (all parts of an index)
+    8  searchable, index
     9  forecast, hardness
     10 the package itself and the doors
 
@@ -25,7 +25,7 @@ from pathlib import Path
 
 LAYERS = (
     {"errors", "_core"},
-    {"_validate", "progress", "approximation", "traversal", "fasta", "record"},
+    {"_validate", "progress", "approximation", "traversal", "fasta", "record", "locks"},
     {"stores", "kernels"},
     {"objects", "spaces"},
     {
@@ -42,8 +42,8 @@ LAYERS = (
     | {"tree", "tree_view", "walked_tree", "dual_tree", "estimates"},
     {"engines"},
     {"planner"},
-    {"ids", "hits"},
-    {"index"},
+    {"ids", "hits", "merge", "parts", "forest"},
+    {"searchable", "index"},
     {"forecast", "hardness"},
     {"__init__"},
 )

@@ -181,7 +181,7 @@ def _prepare_fastmks(algorithm: str, task: Task) -> Ready:
 
 def _bytes_beside(index: fastmks.Index) -> int | None:
     """Memory of whatever engines the index has built so far."""
-    built = getattr(index._engines, "_built", None)
+    built = getattr(index._content.engines, "_built", None)
     engines = (getattr(built, name, None) for name in ("filter", "tree"))
     return sum(int(getattr(engine, "n_bytes", 0)) for engine in engines if engine is not None)
 

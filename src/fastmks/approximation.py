@@ -1,15 +1,18 @@
 """How much of a search may be left undone, and what is promised about the answer all the same."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from fastmks._validate import check_count, check_number, check_seed
 from fastmks.errors import InvalidArgument
 
 _UNLIMITED = 2**62  # evaluations
 
-__all__ = ["EXACT", "Approximation", "make_approximation", "sample_size"]
+__all__ = ["EXACT", "Approximation", "make_approximation", "sample_size", "split_approximation"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +22,7 @@ class Approximation:
     epsilon: float = 0.0
     relative: float = 0.0
     rank: int | None = None
-    delta: float = 0.05
+    n_drawn: int = 0  # objects to draw for rank; 0 for all
     budget: int | None = None
     seconds: float | None = None
     seed: int = 0
@@ -65,15 +68,56 @@ def make_approximation(
     if all(option is None for option in options):
         return EXACT
     _check_combination(*options, is_filtered)
+    checked_rank, n_drawn = None, 0
+    if rank is not None:
+        checked_rank = _check_rank(rank, k, n_objects)
+        checked_delta = 0.05 if delta is None else _check_delta(delta)
+        n_drawn = sample_size(n=n_objects, rank=checked_rank, k=k, delta=checked_delta)
     return Approximation(
         epsilon=_check_share("epsilon", epsilon),
         relative=_check_share("relative", relative),
-        rank=None if rank is None else _check_rank(rank, k, n_objects),
-        delta=0.05 if delta is None else _check_delta(delta),
+        rank=checked_rank,
+        n_drawn=n_drawn,
         budget=None if budget is None else _check_budget(budget, k),
         seconds=None if seconds is None else check_number("seconds", seconds, positive=True),
         seed=checked_seed,
     )
+
+
+def split_approximation(
+    approximation: Approximation, sizes: Sequence[int], k: int
+) -> list[Approximation]:
+    """Return what may be left undone in each of several parts, so that the promise holds for all.
+
+    Promises about values hold for the best of the parts' answers where they hold for each part.
+    Objects are drawn from all at once: the draw first decides how many come from each part, and a
+    part that looks at more than its share only adds to what is seen. A budget must be enough for
+    the k best of each part.
+    """
+    if approximation.early_stop is None and approximation.n_drawn == 0:
+        return [approximation] * len(sizes)
+    total, least = sum(sizes), [min(k, size) for size in sizes]
+    drawn, seeds = [0] * len(sizes), [approximation.seed] * len(sizes)
+    if 0 < approximation.n_drawn < total:
+        root = np.random.SeedSequence(approximation.seed)
+        rng = np.random.default_rng(root)
+        shares = rng.multivariate_hypergeometric(sizes, approximation.n_drawn)
+        drawn = [max(int(n), few) for n, few in zip(shares, least, strict=True)]
+        seeds = [int(child.generate_state(1, np.uint64)[0]) for child in root.spawn(len(sizes))]
+    budgets: list[int | None] = [None] * len(sizes)
+    if approximation.budget is not None:
+        spare = approximation.budget - sum(least)
+        budgets = [few + spare * size // total for few, size in zip(least, sizes, strict=True)]
+    return [
+        replace(
+            approximation,
+            n_drawn=0 if n == size else n,
+            seed=seed,
+            budget=budget,
+            seconds=approximation.seconds and approximation.seconds * size / total,
+        )
+        for n, seed, budget, size in zip(drawn, seeds, budgets, sizes, strict=True)
+    ]
 
 
 def sample_size(*, n: int, rank: int, k: int, delta: float) -> int:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fastmks.engine import AboveFound, Cost, Search, TopKFound, plain_int64
+from fastmks.record import Record
 from fastmks.spaces import Space
 
 __all__ = ["CoreFilter"]
@@ -24,8 +25,17 @@ class CoreFilter(ABC):
 
     @property
     @abstractmethod
+    def n_bytes(self) -> int:
+        """Memory of what bounds the values, beside the objects."""
+
+    @property
+    @abstractmethod
     def structure(self) -> tuple[Any, ...]:
         """What the core needs beside the objects: one thing, or nothing."""
+
+    @abstractmethod
+    def record(self) -> Record:
+        """What it is made of, for a file; the objects are apart."""
 
     @abstractmethod
     def cost(self, counts: tuple[int, ...], search: Search) -> Cost:

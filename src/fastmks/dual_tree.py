@@ -32,6 +32,11 @@ class DualTree:
         """The objects, in the tree's order."""
         return self.tree.space
 
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the tree."""
+        return self.tree.n_bytes
+
     def top_k(self, search: Search, k: int) -> TopKFound:
         """Return the k best of each query."""
         wanted = search.approximation

@@ -92,6 +92,11 @@ class Engine(Protocol):
         """The objects it searches."""
         ...
 
+    @property
+    def n_bytes(self) -> int:
+        """Memory of what it has built, beside the objects."""
+        ...
+
     def top_k(self, search: Search, k: int) -> TopKFound:
         """Return the k best of each query."""
         ...

@@ -1,17 +1,23 @@
 """The engines of one set of objects, each built when it is first needed."""
 
-import threading
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
-from fastmks.engine import Engine
-from fastmks.errors import InvalidArgument
-from fastmks.filter import FilterOffer, build_filter, has_filter, has_offer
+from fastmks.core_filter import CoreFilter
+from fastmks.engine import plain_int64
+from fastmks.errors import IndexFileError
+from fastmks.filter import FilterOffer, build_filter, has_filter, has_offer, restore_filter
+from fastmks.kernels import Kernel
+from fastmks.locks import Lock
+from fastmks.objects import restore_objects
 from fastmks.progress import Progress
+from fastmks.record import Record, nest, restoring
 from fastmks.scan import Scan
 from fastmks.spaces import Namer, Space
-from fastmks.tree import Tree, build_tree
+from fastmks.tree import Tree, build_tree, restore_tree, restore_tree_core
 
-__all__ = ["Engines"]
+__all__ = ["Engines", "Returned", "restore_engines"]
 
 
 @dataclass(frozen=True)
@@ -20,7 +26,7 @@ class _Built:
 
     space: Space
     tree: Tree | None = None
-    filter: Engine | None = None
+    filter: CoreFilter | None = None
 
 
 class Engines:
@@ -31,8 +37,12 @@ class Engines:
         self._base = base
         self._threads = threads
         self._name = name
-        self._building = threading.Lock()
-        self._builder: int | None = None  # the thread that builds now
+        self._building = Lock(
+            lambda: (
+                f"{space.kernel!r} searches, from its own function, the index whose tree or filter "
+                "is being built with it. Search with algorithm='scan' there, or another index."
+            )
+        )
 
     @property
     def space(self) -> Space:
@@ -59,30 +69,46 @@ class Engines:
         """Whether there is one."""
         return self._built.filter is not None
 
-    def filter(self, progress: Progress, offer: FilterOffer | None = None) -> Engine:
+    @property
+    def has_built_tree(self) -> bool:
+        """Whether there is a tree."""
+        return self._built.tree is not None
+
+    @property
+    def has_built(self) -> tuple[bool, bool]:
+        """Whether there is a tree, and whether there is a filter."""
+        return self.has_built_tree, self.has_built_filter
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory of the objects and of what was built for them."""
+        built = self._built
+        n_bytes = built.space.objects.n_bytes
+        if built.space.order is not None:
+            n_bytes += built.space.order.nbytes
+        if built.tree is not None:
+            n_bytes += built.tree.n_bytes
+        return n_bytes + (0 if built.filter is None else built.filter.n_bytes)
+
+    def filter(self, progress: Progress, offer: FilterOffer | None = None) -> CoreFilter:
         """Return the filter; built now, as offered if it was, if it was not needed before."""
         built = self._built
         if built.filter is not None:
             return built.filter
-        self._refuse_reentry("filter")
-        with self._building:
+        with self._building.alone():
             built = self._built
             if built.filter is not None:
                 return built.filter
             threads = built.space.threads(self._threads)
-            self._builder = threading.get_ident()
-            try:
-                if offer is not None and offer.space is built.space:
-                    made = offer.build(threads, progress)
-                else:
-                    made = build_filter(
-                        built.space,
-                        threads=threads,
-                        progress=progress,
-                        name=lambda place: self._name(built.space.position(place)),
-                    )
-            finally:
-                self._builder = None
+            if offer is not None and offer.space is built.space:
+                made = offer.build(threads, progress)
+            else:
+                made = build_filter(
+                    built.space,
+                    threads=threads,
+                    progress=progress,
+                    name=lambda place: self._name(built.space.position(place)),
+                )
             self._built = replace(built, filter=made)
             return made
 
@@ -91,29 +117,73 @@ class Engines:
         built = self._built
         if built.tree is not None:
             return built.tree
-        self._refuse_reentry("tree")
-        with self._building:
+        with self._building.alone():
             built = self._built
             if built.tree is not None:
                 return built.tree
-            self._builder = threading.get_ident()
-            try:
-                tree = build_tree(
-                    built.space,
-                    base=self._base,
-                    threads=self._threads,
-                    progress=progress,
-                    name=self._name,
-                )
-            finally:
-                self._builder = None
+            tree = build_tree(
+                built.space,
+                base=self._base,
+                threads=self._threads,
+                progress=progress,
+                name=self._name,
+            )
             # A filter keeps the objects in their order before; the next search makes a new one.
             self._built = _Built(tree.space, tree=tree)
             return tree
 
-    def _refuse_reentry(self, what: str) -> None:
-        if self._builder == threading.get_ident():  # it would wait for itself
-            raise InvalidArgument(
-                f"{self.space.kernel!r} searches, from its own function, the index whose {what} is "
-                "being built with it. Search with algorithm='scan' there, or another index."
-            )
+    def record(self, *, encode: Callable[[Any], bytes] | None = None) -> Record:
+        """The objects and what has been built for them, for a file; see `Objects.record`."""
+        built = self._built
+        parts = {"objects": built.space.objects.record(encode=encode)}
+        if built.tree is not None:
+            parts["tree"] = built.tree.record()
+        if built.filter is not None:
+            parts["filter"] = built.filter.record()
+        return nest(parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Returned:
+    """What a file does not hold: objects, in the order in which they came, or how to read them."""
+
+    objects: list[Any] | None = None
+    decode: Callable[[bytes], Any] | None = None
+
+
+def restore_engines(
+    record: Record,
+    kernel: Kernel,
+    *,
+    n_objects: int,
+    base: float,
+    threads: int,
+    name: Namer,
+    returned: Returned,
+) -> Engines:
+    """Return the engines of a file, and the objects in them."""
+    core, order, given = None, None, returned.objects
+    if "tree" in record.facts:
+        core = restore_tree_core(record.part("tree"), n_objects)
+        order = plain_int64(core.order())
+        if given is not None:
+            given = [given[position] for position in order.tolist()]
+    objects = restore_objects(
+        record.part("objects"), kernel, objects=given, decode=returned.decode
+    )
+    if len(objects) != n_objects:
+        raise IndexFileError(f"there are {len(objects)} objects where {n_objects} should be.")
+    with restoring("the objects"):
+        space = Space(
+            objects,
+            kernel,
+            name=lambda place: name(place if order is None else int(order[place])),
+            order=order,
+        )
+    tree = core and restore_tree(core, space, record.part("tree"), name=name)
+    engines = Engines(space, base=base, threads=threads, name=name)
+    has_filter = "filter" in record.facts
+    engines._built = _Built(
+        space, tree, restore_filter(space, record.part("filter")) if has_filter else None
+    )
+    return engines

@@ -4,13 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from fastmks.axes import choose_axes
-from fastmks.engine import Engine
-from fastmks.errors import InvalidArgument
+from fastmks.core_filter import CoreFilter
+from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.own_bounds import OwnBounds
-from fastmks.pivots import build_pivots, can_have_pivots
-from fastmks.postings import build_postings, fits_postings
+from fastmks.pivots import build_pivots, can_have_pivots, restore_pivots
+from fastmks.postings import build_postings, fits_postings, restore_postings
 from fastmks.progress import Progress
-from fastmks.sketch import build_sketch, guess_build_seconds
+from fastmks.record import Record
+from fastmks.sketch import build_sketch, guess_build_seconds, restore_sketch
 from fastmks.spaces import Namer, Space
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "has_filter",
     "has_offer",
     "offer_filter",
+    "restore_filter",
 ]
 
 _QUERY_SECONDS = 5e-6  # of a query, whatever the objects
@@ -36,7 +38,7 @@ class FilterOffer:
     build_seconds: float
     seconds_per_query: float
     basis: str
-    build: Callable[[int, Progress], Engine]
+    build: Callable[[int, Progress], CoreFilter]
 
 
 def has_filter(space: Space) -> bool:
@@ -83,7 +85,7 @@ def offer_filter(space: Space, queries: Space, k: int) -> FilterOffer:
     )
 
 
-def build_filter(space: Space, *, threads: int, progress: Progress, name: Namer) -> Engine:
+def build_filter(space: Space, *, threads: int, progress: Progress, name: Namer) -> CoreFilter:
     """Return the engine that bounds every value of a space and evaluates what is left.
 
     `name` is what errors call the object at a place of the space.
@@ -100,3 +102,17 @@ def build_filter(space: Space, *, threads: int, progress: Progress, name: Namer)
         f"algorithm='filter' needs upper bounds; {space.kernel!r} on {space.objects.kind} has "
         "none. Pass algorithm='tree' for a Mercer kernel, or 'scan'."
     )
+
+
+def restore_filter(space: Space, record: Record) -> CoreFilter:
+    """Return the filter of a file, if it is one that serves the space."""
+    kind = record.fact("kind", str)
+    if kind == "own bounds" and space.has_bounds:
+        return OwnBounds(space)
+    if kind == "sketch" and space.has_dense_scores:
+        return restore_sketch(space, record)
+    if kind == "postings" and fits_postings(space):
+        return restore_postings(space, record)
+    if kind == "pivots" and can_have_pivots(space):
+        return restore_pivots(space, record)
+    raise IndexFileError(f"a filter of the kind {kind!r} does not serve {space.kernel!r}.")

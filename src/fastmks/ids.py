@@ -1,88 +1,147 @@
 """The names users give their objects: int64s or strings, each once."""
 
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from fastmks.errors import InvalidArgument
+from fastmks.errors import IndexFileError, InvalidArgument
+from fastmks.record import Record
 
-__all__ = ["Ids", "make_ids"]
+__all__ = [
+    "Ids",
+    "check_kind",
+    "make_ids",
+    "number_from",
+    "read_ids",
+    "restore_ids",
+]
+
+_Array: TypeAlias = np.ndarray[Any, Any]
+_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+_GREATEST = 2**63 - 1
 
 
 class Ids:
-    """Ids by position, and positions by id."""
+    """Ids by position, and positions by id. Never changed; put together when first looked at."""
 
-    def __init__(self, array: np.ndarray[Any, Any]) -> None:
-        self.array = array
-        self._order: np.ndarray[Any, np.dtype[np.int64]] | None = None
+    def __init__(self, *chunks: _Array) -> None:
+        self.chunks = chunks
 
     def __len__(self) -> int:
-        return len(self.array)
+        return sum(map(len, self.chunks))
+
+    @cached_property
+    def array(self) -> _Array:
+        """All ids, by position."""
+        return self.chunks[0] if len(self.chunks) == 1 else np.concatenate(self.chunks)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether they are strings."""
+        return self.chunks[0].dtype.kind == "U"
 
     def name(self, position: int) -> str:
         """Return how errors and pictures call the object at a position."""
         return f"object {self.array[position].item()!r}"
 
-    def positions(self, ids: Any, *, name: str) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Return the positions of ids; an id that is not here is an error."""
-        wanted = _read_ids(ids, name)
-        if len(wanted) == 0:
-            return np.empty(0, dtype=np.int64)
-        if wanted.dtype.kind != self.array.dtype.kind:
-            kind = "strings" if self.array.dtype.kind == "U" else "integers"
-            raise InvalidArgument(
-                f"{name} must hold {kind}, as the ids of the index are; got {wanted[0].item()!r}."
-            )
-        order = self._sorted_order()
-        at = np.searchsorted(self.array, wanted, sorter=order)
-        found = order[np.minimum(at, len(self) - 1)]
-        missing = self.array[found] != wanted
-        if missing.any():
-            raise InvalidArgument(
-                f"{name} must hold ids of the index only; {wanted[missing][0].item()!r} is not one."
-            )
-        return found
+    def find(self, wanted: _Array) -> _Positions:
+        """Return the positions of ids, -1 for those that are not here."""
+        if len(self) == 0 or len(wanted) == 0:
+            return np.full(len(wanted), -1, dtype=np.int64)
+        array, order = self.array, self._order
+        if order is None:  # consecutive numbers
+            at = wanted - array[0]
+            return np.where((wanted >= array[0]) & (wanted <= array[-1]), at, -1)
+        at = np.searchsorted(array, wanted, sorter=order)
+        found = order[np.minimum(at, len(order) - 1)]
+        return np.where(array[found] == wanted, found, -1)
 
-    def chosen(self, only: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Return the positions that `only`, ids or a mask, names, increasing."""
-        is_list = isinstance(only, (list, tuple)) and len(only) > 0
-        if is_list and all(isinstance(item, (bool, np.bool_)) for item in only):
-            only = np.asarray(only)
-        if str(getattr(only, "dtype", None)) in ("bool", "boolean"):  # numpy's and pandas'
-            mask = np.asarray(only)
-            if mask.dtype != np.dtype(bool) or mask.shape != (len(self),):
-                raise InvalidArgument(
-                    f"only must be ids or a mask of the {len(self)} indexed objects, without "
-                    f"missing entries; got a mask of shape {mask.shape}."
-                )
-            return np.flatnonzero(mask).astype(np.int64)
-        return np.unique(self.positions(only, name="only"))
+    @property
+    def n_bytes(self) -> int:
+        """The memory that they take."""
+        return sum(chunk.nbytes for chunk in self.chunks)
 
-    def _sorted_order(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        if self._order is None:
-            self._order = np.argsort(self.array, kind="stable").astype(np.int64)
-        return self._order
+    @cached_property
+    def _order(self) -> _Positions | None:
+        """Positions in the order of their ids; None for consecutive numbers."""
+        array = self.array
+        if not self.is_text and array[-1] >= array[0] and bool((np.diff(array) == 1).all()):
+            return None
+        return np.argsort(array, kind="stable").astype(np.int64)
+
+    def record(self) -> Record:
+        """What they are made of, for a file."""
+        if self.is_text:
+            width = self.array.dtype.itemsize // 4
+            letters = np.ascontiguousarray(self.array).view(np.uint32)
+            return Record({"kind": "text", "width": width}, {"letters": letters})
+        if len(self) > 0 and self._order is None:
+            return Record({"kind": "range", "first": int(self.array[0]), "count": len(self)})
+        return Record({"kind": "numbers"}, {"numbers": self.array})
 
 
-def make_ids(ids: Any, n_objects: int) -> Ids:
+def restore_ids(record: Record, n_objects: int) -> Ids:
+    """Return the ids of a file; they must be as many, and differ."""
+    match record.fact("kind", str):
+        case "range":
+            first = record.count("first", least=-(2**63), most=_GREATEST)
+            if record.count("count") != n_objects or first + n_objects - 1 > _GREATEST:
+                raise IndexFileError("the ids are not as many as the objects.")
+            return Ids(np.arange(first, first + n_objects, dtype=np.int64))
+        case "text":
+            width = record.count("width", least=1, most=2**24)
+            letters = record.array("letters", np.uint32)
+            if len(letters) != n_objects * width or letters.max(initial=0) > 0x10FFFF:
+                raise IndexFileError("the ids are no strings, or not as many as the objects.")
+            ids = Ids(letters.view(f"<U{width}"))
+        case "numbers":
+            ids = Ids(record.array("numbers", np.int64))
+        case other:
+            raise IndexFileError(f"ids of the kind {other!r} are not known.")
+    if len(ids) != n_objects:
+        raise IndexFileError("the ids are not as many as the objects.")
+    return ids
+
+
+def make_ids(ids: Any, n_objects: int) -> _Array:
     """Return the ids of n objects: those given, each once, or 0 ... n-1."""
     if ids is None:
-        return Ids(np.arange(n_objects, dtype=np.int64))
+        return np.arange(n_objects, dtype=np.int64)
     if isinstance(ids, (set, frozenset, dict)):
         raise InvalidArgument("ids must be in the order of the objects; a set has no order.")
-    array = _read_ids(ids, "ids")
+    array = read_ids(ids, "ids")
     if len(array) != n_objects:
         raise InvalidArgument(
             f"ids must name each of the {n_objects} objects; got {len(array)} ids."
         )
-    ordered = np.sort(array, kind="stable")
-    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
-    if len(repeated):
-        raise InvalidArgument(f"ids must differ; {repeated[0].item()!r} is given more than once.")
-    return Ids(array)
+    if len(array) > 1:
+        ordered = np.sort(array, kind="stable")
+        repeated = ordered[1:][ordered[1:] == ordered[:-1]]
+        if len(repeated):
+            first = repeated[0].item()
+            raise InvalidArgument(f"ids must differ; {first!r} is given more than once.")
+    return array
 
 
-def _read_ids(ids: Any, name: str) -> np.ndarray[Any, Any]:
+def number_from(first: int, n_objects: int) -> _Array:
+    """Return the next n numbers as ids."""
+    if first + n_objects - 1 > _GREATEST:
+        raise InvalidArgument("ids must be given: the greatest int64 is one already.")
+    return np.arange(first, first + n_objects, dtype=np.int64)
+
+
+def check_kind(array: _Array, *, is_text: bool, name: str) -> None:
+    """Refuse numbers where the ids of the index are strings, and the other way round."""
+    if len(array) and (array.dtype.kind == "U") != is_text:
+        kind = "strings" if is_text else "integers"
+        raise InvalidArgument(
+            f"{name} must hold {kind}, as the ids of the index are; got {array[0].item()!r}."
+        )
+
+
+def read_ids(ids: Any, name: str) -> _Array:
+    """Return ids as an array of int64 or of strings."""
     if isinstance(ids, (str, bytes)) or not hasattr(ids, "__iter__"):
         raise InvalidArgument(f"{name} must be a sequence of ids; got the single {ids!r}.")
     if isinstance(ids, np.ma.MaskedArray):

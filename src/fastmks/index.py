@@ -1,44 +1,29 @@
 """The one object users hold: objects, their ids, a kernel, and the engines that search them."""
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from fastmks._validate import check_k, check_threads, check_threshold
-from fastmks.approximation import make_approximation
-from fastmks.dual_tree import DualTree
-from fastmks.engine import Cost, Engine, Search
-from fastmks.engines import Engines
+from fastmks._validate import check_threads
 from fastmks.errors import InvalidArgument
 from fastmks.fasta import Fasta
-from fastmks.hits import Hits, HitsAbove, Stats
-from fastmks.ids import make_ids
+from fastmks.forest import Forest, plant
+from fastmks.ids import check_kind, make_ids, number_from, read_ids
 from fastmks.kernels import Kernel, as_kernel
-from fastmks.objects import read_objects
-from fastmks.planner import Plan, Planner
+from fastmks.locks import Lock
+from fastmks.objects import read_more, read_objects
+from fastmks.parts import Content, Settings
 from fastmks.progress import Progress
-from fastmks.spaces import Namer, Space, faults_named
-from fastmks.traversal import Traversal, check_base, check_traversal
+from fastmks.searchable import Searchable, check_algorithm
+from fastmks.spaces import Space
+from fastmks.traversal import check_base
 from fastmks.tree import Tree
-from fastmks.walked_tree import WalkedTree
 
 __all__ = ["Index"]
 
-_ALGORITHMS = ("auto", "scan", "tree", "dual-tree", "filter")
 
-
-@dataclass(frozen=True)
-class _Choice:
-    """What the caller wants to be searched with."""
-
-    algorithm: str
-    traversal: Traversal
-
-
-class Index:
+class Index(Searchable):
     """Objects and a kernel, to be searched.
 
     Parameters
@@ -95,350 +80,217 @@ class Index:
         progress: bool = False,
     ) -> None:
         checked_kernel = as_kernel(kernel)
-        self._algorithm = _check_algorithm(algorithm)
-        self._threads = check_threads(threads)
+        self._algorithm = check_algorithm(algorithm)
         read = read_objects(objects, checked_kernel)
-        given = objects.ids if ids is None and isinstance(objects, Fasta) else ids
-        self._ids = make_ids(given, len(read))
-        self._engines = Engines(
-            Space(read.copy() if copy else read, checked_kernel, name=self._ids.name),
+        names = make_ids(_given_ids(objects, ids), len(read))
+        settings = Settings(
+            kernel=checked_kernel,
             base=check_base(base),
-            threads=self._threads,
-            name=self._ids.name,
+            threads=check_threads(threads),
+            has_text_ids=names.dtype.kind == "U",
         )
-        self._planner = Planner(self._engines)
+        self._next_id = _next_id(names)
+        self._changing = Lock(self._refusal)
+        self._forest = plant(read.copy() if copy else read, settings, names)
+        engines = self._forest.parts[0].content.engines
         if self._algorithm in ("tree", "dual-tree"):
-            self._engines.tree(Progress(bool(progress)))
+            engines.tree(Progress(bool(progress)))
         elif self._algorithm == "filter":
-            self._engines.filter(Progress(bool(progress)))
-
-    def __len__(self) -> int:
-        return len(self._ids.array)
+            engines.filter(Progress(bool(progress)))
 
     def __repr__(self) -> str:
-        return (
-            f"<Index: {len(self)} {self._space.objects.kind}, {self.kernel!r}, {self._algorithm}>"
-        )
+        return f"<Index: {len(self)} {self._forest.like.kind}, {self.kernel!r}, {self._algorithm}>"
 
-    @property
-    def _space(self) -> Space:
-        return self._engines.space
+    def __contains__(self, name: object) -> bool:
+        try:
+            wanted = read_ids([name], "ids")
+            check_kind(wanted, is_text=self._forest.settings.has_text_ids, name="ids")
+        except InvalidArgument:
+            return False
+        return bool(self._forest.has(wanted)[0])
 
     @property
     def tree(self) -> Tree:
-        """The cover tree of the objects; built now if it was not needed before."""
-        return self._engines.tree(Progress(False))
+        """The cover tree of all objects; built now if it was not needed before.
+
+        An index that has grown or shrunk is put into one part for it.
+        """
+        if len(self) == 0:
+            raise InvalidArgument("the index holds no objects, and so has no tree.")
+        return self._whole_forest().parts[0].content.engines.tree(Progress(False))
 
     @property
     def kernel(self) -> Kernel:
         """The kernel that ranks the objects."""
-        return self._space.kernel
+        return self._forest.settings.kernel
 
     @property
     def ids(self) -> np.ndarray[Any, Any]:
         """The ids of the objects, by position; read-only."""
-        view: np.ndarray[Any, Any] = self._ids.array.view()
+        view: np.ndarray[Any, Any] = self._forest.ids.view()
         view.flags.writeable = False
         return view
 
-    def search(
-        self,
-        queries: Any,
-        k: int = 1,
-        *,
-        epsilon: float | None = None,
-        relative: float | None = None,
-        rank: int | None = None,
-        delta: float | None = None,
-        budget: int | None = None,
-        seconds: float | None = None,
-        seed: int = 0,
-        only: Any = None,
-        algorithm: str | None = None,
-        traversal: Traversal | None = None,
-        threads: int | None = None,
-        progress: bool = False,
-    ) -> Hits:
-        """Return the k objects with the greatest kernel value for each query.
+    @property
+    def nbytes(self) -> int:
+        """The memory of objects, ids, and what was built to search them, in bytes."""
+        return sum(part.content.n_bytes for part in self._forest.parts)
+
+    def add(self, objects: Any, ids: Any = None) -> np.ndarray[Any, Any]:
+        """Add objects; the next search finds them.
+
+        They are copied, and come behind those that are there: equal values rank by who came first.
+        Searches that run meanwhile see all of them or none.
 
         Parameters
         ----------
-        queries : sequence
-            Objects of the kind that is indexed. Vectors must be as long as the indexed ones, dense
-            or sparse; a 1-D vector, a string, a set, a graph or a tuple is one query.
-        k : int, default 1
-            Results per query, at most the objects searched.
-        epsilon : float, optional
-            Each returned value may be this much below the true one of its rank. The options from
-            here to `seed` make a search approximate; `docs/approximate.md` says how they combine.
-            ``hits.gap`` says what the answer may have missed.
-        relative : float, optional
-            Each returned value may be below the true one by this share of the true one's magnitude.
-        rank : int, optional
-            With probability 1 - `delta`, all k returned objects are among the `rank` best.
-        delta : float, optional
-            How often `rank` may fail; 0.05 when not given.
-        budget : int, optional
-            Kernel evaluations per query, at least k: the best answer they allow. Needs a tree.
-        seconds : float, optional
-            Time for the whole search: the best answers it allows. Needs a tree; building one that
-            is not there yet does not count.
-        seed : int, default 0
-            Of the random draws of `rank`: pass another for each call whose failures are to be
-            independent.
-        only : sequence of ids or boolean mask, optional
-            Search among these objects only.
-        algorithm : str, optional
-            For this search, instead of the index's own.
-        traversal : Traversal, optional
-            How to walk a tree: for experiments. Exact answers stay the same.
-        threads : int, optional
-            For this search, instead of the index's own.
-        progress : bool, default False
-            Show a progress bar.
+        objects : sequence
+            Objects of the kind that is indexed; one alone (a 1-D vector, a string, a set, a graph)
+            will do.
+        ids : sequence of int or of str, optional
+            Their names, none of which may be in use. When not given, the numbers that follow the
+            greatest ever used, or the names in a FASTA file; an index whose ids are strings needs
+            them.
 
         Returns
         -------
-        Hits
-            Unpacks to ``values, indices``, both (n_queries, k): best first, equal values by
-            smaller index. ``stats.kernel_evaluations`` is what the search cost.
+        array of int64 or of str
+            The ids of the objects.
 
         Examples
         --------
         >>> import fastmks
-        >>> index = fastmks.Index([[3.0, 0.0], [0.0, 2.0], [1.0, 1.0]], kernel="cosine")
-        >>> index.search([5.0, 5.0]).indices
-        array([[2]])
-        >>> index.search([5.0, 5.0], only=[0, 1]).indices
-        array([[0]])
+        >>> index = fastmks.Index([[3.0, 0.0], [0.0, 2.0]])
+        >>> index.add([[4.0, 4.0], [5.0, 0.0]])
+        array([2, 3])
+        >>> index.search([1.0, 1.0], k=2).ids
+        array([[2, 3]])
         """
-        started = time.perf_counter()
-        choice = self._choice(algorithm, traversal)
-        among = None if only is None else self._ids.chosen(only)
-        n_among = len(self) if among is None else len(among)
-        what = "indexed objects" if only is None else "objects that only= leaves"
-        checked_k = check_k(k, n_among, what)
-        approximation = make_approximation(
-            k=checked_k,
-            n_objects=n_among,
-            epsilon=epsilon,
-            relative=relative,
-            rank=rank,
-            delta=delta,
-            budget=budget,
-            seconds=seconds,
-            seed=seed,
-            is_filtered=only is not None,
-        )
-        search = Search(
-            queries=self._space.queries(queries),
-            among=among,
-            skip_self=False,
-            threads=self._allowed_threads(threads),
-            progress=Progress(bool(progress)),
-            approximation=approximation,
-        )
-        return self._top_k(choice, search, checked_k, started, "queries[{}]".format)
+        with self._changing.alone():
+            forest = self._forest
+            settings = forest.settings
+            read = read_more(objects, settings.kernel, forest.like_all())
+            names = self._new_ids(_given_ids(objects, ids), len(read))
+            if len(names) == 0:
+                return names
+            read = read.copy()
+            if not settings.has_one_part:  # values that cannot be are known now, not when searched
+                Space(read, settings.kernel, name="objects[{}]".format)
+            grown = forest.grown(read, names)
+            self._next_id = max(self._next_id, _next_id(names))
+            self._forest = grown
+            return names
 
-    def search_self(
-        self,
-        k: int = 1,
-        *,
-        algorithm: str | None = None,
-        traversal: Traversal | None = None,
-        threads: int | None = None,
-        progress: bool = False,
-    ) -> Hits:
-        """Return, for every indexed object, the k others with the greatest kernel value.
-
-        An object is left out of its own answer by its id, not by its value: a duplicate of it
-        is found.
+    def remove(self, ids: Any) -> None:
+        """Remove objects; the next search no longer finds them.
 
         Parameters
         ----------
-        k : int, default 1
-            Results per object, at most ``len(self) - 1``.
-        algorithm, traversal, threads, progress
-            As in `search`.
-
-        Returns
-        -------
-        Hits
-            Row i is the answer for object i.
+        ids : sequence of int or of str
+            Their names. One that is not in use is an error, and nothing is removed.
 
         Examples
         --------
         >>> import fastmks
-        >>> fastmks.Index([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]).search_self(k=1).indices
-        array([[1],
-               [0],
-               [0]])
+        >>> index = fastmks.Index([[3.0], [2.0], [1.0]], ids=["a", "b", "c"])
+        >>> index.remove(["a"])
+        >>> index.search([1.0], k=2).ids
+        array([['b', 'c']], dtype='<U1')
+        >>> "a" in index, len(index)
+        (False, 2)
         """
-        started = time.perf_counter()
-        choice = self._choice(algorithm, traversal)
-        checked_k = check_k(k, len(self) - 1, "other objects")
-        search = Search(
-            queries=self._space,
-            among=None,
-            skip_self=True,
-            threads=self._allowed_threads(threads),
-            progress=Progress(bool(progress)),
-        )
-        return self._top_k(choice, search, checked_k, started, self._ids.name)
+        with self._changing.alone():
+            forest = self._forest
+            found = forest.find(ids, name="ids")
+            self._forest = forest.shrunk([np.unique(part[part >= 0]) for part in found])
 
-    def search_above(
-        self,
-        queries: Any,
-        threshold: Any,
-        *,
-        only: Any = None,
-        algorithm: str | None = None,
-        traversal: Traversal | None = None,
-        threads: int | None = None,
-        progress: bool = False,
-    ) -> HitsAbove:
-        """Return every object whose kernel value is at least `threshold`, for each query.
+    def get(self, ids: Any) -> Any:
+        """Return objects, in the order of their ids and in the form in which the index holds them.
+
+        Vectors are rows of an array or of a sparse matrix, fingerprints rows of booleans, graphs
+        pairs (edges, node_labels); strings, sets, series and objects of your own come in a list.
+        What comes back can be searched for, and added again.
 
         Parameters
         ----------
-        queries, only, algorithm, traversal, threads, progress
-            As in `search`.
-        threshold : float or sequence of float
-            One for all queries, or one for each.
-
-        Returns
-        -------
-        HitsAbove
-            ``hits[i]`` is ``(values, indices)`` of query i, best first, of any length.
+        ids : sequence of int or of str
+            Their names.
 
         Examples
         --------
         >>> import fastmks
-        >>> index = fastmks.Index([[1.0], [2.0], [3.0]])
-        >>> values, indices = index.search_above([2.0], threshold=4.0)[0]
-        >>> indices
-        array([2, 1])
+        >>> index = fastmks.Index([[3.0, 0.0], [0.0, 2.0]], ids=["right", "up"])
+        >>> index.get(["up", "right"])
+        array([[0., 2.],
+               [3., 0.]])
         """
-        started = time.perf_counter()
-        choice = self._choice(algorithm, traversal)
-        search = Search(
-            queries=self._space.queries(queries),
-            among=None if only is None else self._ids.chosen(only),
-            skip_self=False,
-            threads=self._allowed_threads(threads),
-            progress=Progress(bool(progress)),
-        )
-        thresholds = check_threshold(threshold, len(search.queries))
-        engine = self._engine(choice, search, 1)
-        with faults_named(self.kernel, "queries[{}]".format, self._namer(engine.space)):
-            found = engine.above(search, thresholds)
-        return HitsAbove(
-            found.offsets,
-            found.values,
-            found.positions,
-            self._ids.array[found.positions],
-            self._stats(engine, search, found.cost, started),
-        )
+        return self._forest.get(ids)
 
-    def explain(
-        self, queries: Any, k: int = 1, *, only: Any = None, threads: int | None = None
-    ) -> Plan:
-        """Return what ``algorithm="auto"`` would do with a search, and why.
+    def copy(self) -> "Index":
+        """Return an index of the same objects that changes on its own.
 
-        Parameters
-        ----------
-        queries, k, only, threads
-            As in `search`.
-
-        Returns
-        -------
-        Plan
-            Prints as a table: what each engine would cost, and from what it is known.
-            ``plan.as_dict()`` has the same as plain values.
+        Takes no time: what neither of them changes is shared.
 
         Examples
         --------
         >>> import fastmks
-        >>> index = fastmks.Index([[3.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
-        >>> index.explain([[1.0, 2.0]], k=2).algorithm
-        'scan'
+        >>> index = fastmks.Index([[3.0], [2.0]])
+        >>> other = index.copy()
+        >>> other.remove([0])
+        >>> len(index), len(other)
+        (2, 1)
         """
-        among = None if only is None else self._ids.chosen(only)
-        n_among = len(self) if among is None else len(among)
-        checked_k = check_k(k, n_among, "objects to search")
-        search = Search(
-            queries=self._space.queries(queries),
-            among=among,
-            skip_self=False,
-            threads=self._allowed_threads(threads),
-            progress=Progress(False),
-        )
-        return self._planner.plan(search, checked_k)
+        twin = object.__new__(Index)
+        with self._changing.alone():
+            twin._algorithm = self._algorithm
+            twin._next_id = self._next_id
+            twin._changing = Lock(twin._refusal)
+            twin._forest = self._forest
+        return twin
 
-    def _top_k(
-        self, choice: _Choice, search: Search, k: int, started: float, name_query: Namer
-    ) -> Hits:
-        engine = self._engine(choice, search, k)
-        name_object = self._namer(engine.space)
-        if search.skip_self:  # the objects as this engine keeps them
-            search = replace(search, queries=engine.space)
-            name_query = name_object
-        began = time.perf_counter()
-        with faults_named(self.kernel, name_query, name_object):
-            found = engine.top_k(search, k)
-        self._planner.learn(engine.name, search, k, time.perf_counter() - began)
-        return Hits(
-            found.values,
-            found.positions,
-            self._ids.array[found.positions],
-            self._stats(engine, search, found.cost, started),
-            found.gap,
-        )
+    __copy__ = copy
 
-    def _stats(self, engine: Engine, search: Search, cost: Cost, started: float) -> Stats:
-        prepared = 0 if search.skip_self else search.queries.n_self_evaluations
-        return Stats(
-            algorithm=engine.name,
-            kernel_evaluations=cost.evaluations,
-            self_evaluations=prepared + cost.self_evaluations,
-            query_evaluations=cost.query_evaluations,
-            n_queries=len(search.queries),
-            n_objects=len(self) if search.among is None else len(search.among),
-            threads=search.threads,
-            seconds=time.perf_counter() - started,
-            bounds=cost.bounds,
-            bound_operations=cost.bound_operations,
-            nodes=cost.nodes,
-            pruned=cost.pruned,
+    @property
+    def _content(self) -> Content:
+        """What the largest part holds: for those who look inside."""
+        return max(self._forest.parts, key=len).content
+
+    def _new_ids(self, ids: Any, n_objects: int) -> np.ndarray[Any, Any]:
+        """Return the ids of objects that are to be added."""
+        forest = self._forest
+        if ids is None:
+            if forest.settings.has_text_ids and n_objects:
+                raise InvalidArgument(
+                    "ids must be given, since those of the index are strings; got none."
+                )
+            return number_from(self._next_id, n_objects)
+        names = make_ids(ids, n_objects)
+        check_kind(names, is_text=forest.settings.has_text_ids, name="ids")
+        is_known = forest.has(names)
+        if is_known.any():
+            raise InvalidArgument(
+                f"ids must be new; {names[is_known][0].item()!r} is in use. Remove it first, to "
+                "put another object in its place."
+            )
+        return names
+
+    def _whole_forest(self) -> Forest:
+        if not self._forest.is_whole:
+            with self._changing.alone():
+                self._forest = self._forest.whole()
+        return self._forest
+
+    def _refusal(self) -> str:
+        return (
+            f"{self.kernel!r} changes, from its own function, the index that is being changed with "
+            "it. Change another index there."
         )
 
-    def _allowed_threads(self, threads: int | None) -> int:
-        wanted = self._threads if threads is None else check_threads(threads)
-        return self._space.threads(wanted)
 
-    def _choice(self, algorithm: str | None, traversal: Any) -> _Choice:
-        name = self._algorithm if algorithm is None else _check_algorithm(algorithm)
-        return _Choice(name, check_traversal(traversal))
-
-    def _engine(self, choice: _Choice, search: Search, k: int) -> Engine:
-        match choice.algorithm:
-            case "auto":
-                return self._planner.choose(search, k)
-            case "scan":
-                return self._engines.scan
-            case "filter":
-                return self._engines.filter(search.progress)
-            case "tree":
-                return WalkedTree(self._engines.tree(search.progress), choice.traversal)
-            case _:
-                return DualTree(self._engines.tree(search.progress), choice.traversal)
-
-    def _namer(self, space: Space) -> Namer:
-        return lambda place: self._ids.name(space.position(place))
+def _given_ids(objects: Any, ids: Any) -> Any:
+    return objects.ids if ids is None and isinstance(objects, Fasta) else ids
 
 
-def _check_algorithm(algorithm: Any) -> str:
-    if not isinstance(algorithm, str) or algorithm not in _ALGORITHMS:
-        known = ", ".join(map(repr, _ALGORITHMS))
-        raise InvalidArgument(f"algorithm must be one of {known}; got {algorithm!r}.")
-    return algorithm
+def _next_id(ids: np.ndarray[Any, Any]) -> int:
+    """Return a number that is greater than all ids; strings need none."""
+    return 0 if ids.dtype.kind == "U" or len(ids) == 0 else max(0, int(ids.max()) + 1)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fastmks import _core
 from fastmks.core_filter import CoreFilter
 from fastmks.engine import Cost, Search
+from fastmks.record import Record
 
 __all__ = ["OwnBounds"]
 
@@ -17,9 +18,18 @@ class OwnBounds(CoreFilter):
     core_above = _core.filter_above
 
     @property
+    def n_bytes(self) -> int:
+        """None: the objects know their bounds."""
+        return 0
+
+    @property
     def structure(self) -> tuple[()]:
         """Nothing: the objects know their bounds."""
         return ()
+
+    def record(self) -> Record:
+        """Nothing but what it is."""
+        return Record({"kind": "own bounds"})
 
     def cost(self, counts: tuple[int, ...], search: Search) -> Cost:
         """Return the core's counts by name."""

@@ -18,10 +18,11 @@ from fastmks.engine import AboveFound, Cost, Search, TopKFound
 from fastmks.errors import InvalidArgument, NotMercerError
 from fastmks.kernels.object_kernel import leaves
 from fastmks.progress import Progress
+from fastmks.record import Record, restoring
 from fastmks.scan import Scan
 from fastmks.spaces import Namer, Space, faults_named
 
-__all__ = ["Forecast", "Pivots", "build_pivots", "can_have_pivots"]
+__all__ = ["Forecast", "Pivots", "build_pivots", "can_have_pivots", "restore_pivots"]
 
 _Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
@@ -76,6 +77,16 @@ class Pivots(CoreFilter):
     def structure(self) -> tuple[_core.PivotTable]:
         """The coordinates."""
         return (self.table,)
+
+    def record(self) -> Record:
+        """What the coordinates are made of, for a file."""
+        facts = {
+            "kind": "pivots",
+            "build_evaluations": self.build_evaluations,
+            "build_seconds": self.build_seconds,
+            "forecasts": [list(forecast) for forecast in self.forecasts],
+        }
+        return Record(facts, self.table.arrays())
 
     def cost(self, counts: tuple[int, ...], search: Search) -> Cost:
         """Return the core's counts by name."""
@@ -133,6 +144,23 @@ def build_pivots(
         forecasts=draft.forecasts,
         build_evaluations=draft.evaluations + projection.build_evaluations + projected,
         build_seconds=time.perf_counter() - started,
+    )
+
+
+def restore_pivots(space: Space, record: Record) -> Pivots:
+    """Return the pivots of a file. Nothing is evaluated for it."""
+    with restoring("the pivots"):
+        projection, table = _core.restore_pivots(space.core, dict(record.arrays))
+        forecasts = tuple(
+            Forecast(int(n), float(survivors)) for n, survivors in record.fact("forecasts", list)
+        )
+    return Pivots(
+        space=space,
+        projection=projection,
+        table=table,
+        forecasts=forecasts,
+        build_evaluations=record.count("build_evaluations"),
+        build_seconds=record.number("build_seconds"),
     )
 
 

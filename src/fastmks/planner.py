@@ -1,7 +1,7 @@
 """Which engine answers a search: from what was measured on these objects, on this machine."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from fastmks.engines import Engines
 from fastmks.filter import FilterOffer, guess_filter_seconds, offer_filter
 from fastmks.progress import Progress
 
-__all__ = ["Forecast", "Plan", "Planner"]
+__all__ = ["Forecast", "Plan", "Planner", "merge_plans"]
 
 _FEW_OBJECTS = 1024  # are soon scanned
 _MANY_HITS = 32  # bounds leave too much where one object in so many is a hit
@@ -261,6 +261,34 @@ class Planner:
         call, value = self.engines.space.core.measure_cost()
         seconds = (call + value * n_objects) / search.threads
         return Forecast(seconds, 0.0, "the time of single evaluations")
+
+
+def merge_plans(plans: Sequence[Plan], k: int) -> Plan:
+    """Return one plan of those of several parts, the largest first: its choice, and all costs.
+
+    A part for which an engine was not looked at has it cost as much as what it would use.
+    """
+    if len(plans) == 1:
+        return plans[0]
+    main, others = plans[0], plans[1:]
+    forecasts = {}
+    for name, own in main.forecasts.items():
+        rest = [plan.forecasts.get(name, plan.forecasts.get(plan.algorithm)) for plan in others]
+        known = [forecast for forecast in rest if forecast is not None]
+        forecasts[name] = Forecast(
+            own.seconds_per_query + sum(forecast.seconds_per_query for forecast in known),
+            own.build_seconds + sum(forecast.build_seconds for forecast in known),
+            own.basis,
+        )
+    return Plan(
+        main.algorithm,
+        f"{main.reason} ({len(others)} smaller parts are planned apart)",
+        forecasts,
+        main.n_queries,
+        sum(plan.n_objects for plan in plans),
+        k,
+        sum(plan.planning_seconds for plan in plans),
+    )
 
 
 def _key(name: str, n_queries: int, k: int) -> tuple[str, int, int]:

@@ -7,9 +7,10 @@ from fastmks.core_filter import CoreFilter
 from fastmks.engine import Cost, Search
 from fastmks.errors import InvalidArgument
 from fastmks.progress import Progress
+from fastmks.record import Record, restoring
 from fastmks.spaces import Space
 
-__all__ = ["Postings", "build_postings", "fits_postings"]
+__all__ = ["Postings", "build_postings", "fits_postings", "restore_postings"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,10 @@ class Postings(CoreFilter):
     def n_bytes(self) -> int:
         """The memory taken besides that of the objects."""
         return self.core.n_bytes
+
+    def record(self) -> Record:
+        """What the lists are made of, for a file."""
+        return Record({"kind": "postings"}, self.core.arrays())
 
     def cost(self, counts: tuple[int, ...], search: Search) -> Cost:
         """Return the core's counts by name."""
@@ -55,3 +60,9 @@ def build_postings(space: Space, *, progress: Progress) -> Postings:
         )
     with progress.bar(len(space), unit=" objects") as report:
         return Postings(space, _core.postings(space.core, report))
+
+
+def restore_postings(space: Space, record: Record) -> Postings:
+    """Return the inverted lists of a file."""
+    with restoring("the inverted lists"):
+        return Postings(space, _core.restore_postings(space.core, dict(record.arrays)))

@@ -1,6 +1,8 @@
 """What something is made of, for a file: plain facts, and arrays by name."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
@@ -8,7 +10,7 @@ import numpy as np
 
 from fastmks.errors import IndexFileError
 
-__all__ = ["Record", "nest"]
+__all__ = ["Record", "nest", "restoring"]
 
 _Array: TypeAlias = np.ndarray[Any, Any]
 _T = TypeVar("_T")
@@ -50,6 +52,13 @@ class Record:
             raise IndexFileError(f"{name!r} must be between {least} and {most}: {value}.")
         return value
 
+    def number(self, name: str) -> float:
+        """Return a number that is finite."""
+        value = self.fact(name, float)
+        if not math.isfinite(value):
+            raise IndexFileError(f"{name!r} must be finite: {value}.")
+        return value
+
     def array(self, name: str, *dtypes: Any, ndim: int = 1) -> _Array:
         """Return an array, which must be there, of one of these types, and of so many axes."""
         array = self.arrays.get(name)
@@ -70,3 +79,12 @@ def nest(parts: Mapping[str, Record], facts: Mapping[str, Any] | None = None) ->
         f"{name}/{key}": array for name, part in parts.items() for key, array in part.arrays.items()
     }
     return Record({**(facts or {}), **{name: part.facts for name, part in parts.items()}}, arrays)
+
+
+@contextmanager
+def restoring(what: str) -> Iterator[None]:
+    """Turn errors about arguments, which a file gave, into errors about the file."""
+    try:
+        yield
+    except (ValueError, TypeError, OverflowError) as error:
+        raise IndexFileError(f"{what} cannot be restored: {error}") from error

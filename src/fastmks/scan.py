@@ -18,6 +18,7 @@ class Scan:
 
     space: Space
     name: ClassVar[str] = "scan"
+    n_bytes: ClassVar[int] = 0
 
     def top_k(self, search: Search, k: int) -> TopKFound:
         """Return the k best of each query: always exact, which keeps every promise about values."""

@@ -8,9 +8,10 @@ from fastmks.core_filter import CoreFilter
 from fastmks.engine import Cost, Search
 from fastmks.errors import InvalidArgument
 from fastmks.progress import Progress
+from fastmks.record import Record, restoring
 from fastmks.spaces import Space
 
-__all__ = ["Sketch", "build_sketch", "guess_build_seconds"]
+__all__ = ["Sketch", "build_sketch", "guess_build_seconds", "restore_sketch"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,10 @@ class Sketch(CoreFilter):
     def n_bytes(self) -> int:
         """Memory of the codes, beside the objects themselves."""
         return self.core.n_bytes
+
+    def record(self) -> Record:
+        """What the codes are made of, for a file."""
+        return Record({"kind": "sketch"}, self.core.arrays())
 
     def cost(self, counts: tuple[int, ...], search: Search) -> Cost:
         """Return the core's counts by name."""
@@ -76,3 +81,9 @@ def build_sketch(
                 "Rescale them, or pass algorithm='scan'."
             ) from None
         return Sketch(space, core)
+
+
+def restore_sketch(space: Space, record: Record) -> Sketch:
+    """Return the sketch of a file."""
+    with restoring("the codes"):
+        return Sketch(space, _core.restore_sketch(space.core, dict(record.arrays)))

@@ -95,6 +95,20 @@ class Space:
         is_wanted[positions] = True
         return np.flatnonzero(is_wanted[self.order]).astype(np.int64)
 
+    def places_of(self, positions: _Positions) -> _Positions:
+        """Return where the object at each of these positions lies."""
+        if self.order is None:
+            return positions
+        place_of = np.empty(len(self), dtype=np.int64)
+        place_of[self.order] = np.arange(len(self))
+        return place_of[positions]
+
+    def in_first_order(self) -> Objects:
+        """Return the objects by position: these themselves, or copies."""
+        if self.order is None:
+            return self.objects
+        return self.objects.take(self.places_of(np.arange(len(self))))
+
     def position(self, place: int) -> int:
         """Return the position, as the user counts, of the object at a place."""
         return place if self.order is None else int(self.order[place])

@@ -11,10 +11,11 @@ from fastmks.engine import plain_int64
 from fastmks.errors import FastmksError, NotMercerError
 from fastmks.kernels.object_kernel import leaves
 from fastmks.progress import Progress
+from fastmks.record import Record, restoring
 from fastmks.spaces import Namer, Space, faults_named
 from fastmks.tree_view import tree_graph, tree_text
 
-__all__ = ["EvaluationCost", "Tree", "build_tree"]
+__all__ = ["EvaluationCost", "Tree", "build_tree", "restore_tree", "restore_tree_core"]
 
 _NodeTable: TypeAlias = dict[str, np.ndarray[Any, Any]]
 
@@ -141,6 +142,10 @@ class Tree:
         """
         return tree_graph(self)
 
+    def record(self) -> Record:
+        """What the tree is made of, for a file; the objects are apart."""
+        return Record({"build_seconds": self.build_seconds}, self.core.arrays())
+
     def check(self) -> None:
         """Raise an error unless the tree is a cover tree whose every figure is true.
 
@@ -156,6 +161,17 @@ class Tree:
         fault = self.core.find_fault(self.space.core)
         if fault:
             raise FastmksError(f"this tree is broken, which is a bug in fastmks: {fault}.")
+
+
+def restore_tree_core(record: Record, n_objects: int) -> _core.CoverTree:
+    """Return what the core needs of the tree of a file: the order of the objects is known then."""
+    with restoring("the tree"):
+        return _core.restore_cover_tree(dict(record.arrays), n_objects)
+
+
+def restore_tree(core: _core.CoverTree, space: Space, record: Record, *, name: Namer) -> Tree:
+    """Return the tree of a file; the objects of the space are in its order."""
+    return Tree(space, core, record.number("build_seconds"), name)
 
 
 def build_tree(space: Space, *, base: float, threads: int, progress: Progress, name: Namer) -> Tree:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fastmks import _core
-from fastmks.approximation import EXACT, Approximation, sample_size
+from fastmks.approximation import EXACT, Approximation
 from fastmks.engine import AboveFound, Cost, Search, TopKFound, plain_int64
 from fastmks.spaces import Space
 from fastmks.traversal import Traversal
@@ -38,13 +38,15 @@ class WalkedTree:
         """The objects, in the tree's order."""
         return self.tree.space
 
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the tree."""
+        return self.tree.n_bytes
+
     def top_k(self, search: Search, k: int) -> TopKFound:
         """Return the k best of each query."""
         wanted = search.approximation
         n_among = len(self.tree) if search.among is None else len(search.among)
-        n_drawn = 0
-        if wanted.rank is not None:
-            n_drawn = sample_size(n=n_among, rank=wanted.rank, k=k, delta=wanted.delta)
         with search.progress.bar(len(search.queries), unit=" queries") as report:
             values, positions, gap, counts = _core.tree_top_k(
                 self.tree.core,
@@ -58,7 +60,7 @@ class WalkedTree:
                 wanted.relative,
                 wanted.budget,
                 wanted.seconds,
-                0 if n_drawn == n_among else n_drawn,
+                0 if wanted.n_drawn == n_among else wanted.n_drawn,
                 wanted.seed % 2**64,
                 search.threads,
                 report,

@@ -1,0 +1,308 @@
+"""All parts of an index at one moment: which there are, and a search of all of them as one.
+
+Objects that are added make a part of their own, and small parts are merged with their neighbours,
+so that each is at least twice as large as the next: the logarithmic method (docs/living.md has
+what it costs). Objects that are removed are marked, and a part is made anew when a quarter of it
+has left.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fastmks.approximation import EXACT, Approximation, split_approximation
+from fastmks.engine import AboveFound, Cost, Search, TopKFound
+from fastmks.errors import InvalidArgument
+from fastmks.ids import Ids, check_kind, read_ids
+from fastmks.merge import merge_above, merge_top_k
+from fastmks.objects import Objects, join_objects, read_queries
+from fastmks.parts import Choice, Content, Part, Settings
+from fastmks.planner import Plan, merge_plans
+from fastmks.progress import Progress
+from fastmks.spaces import Namer, Space
+
+__all__ = ["Asked", "Forest", "plant"]
+
+_Array: TypeAlias = np.ndarray[Any, Any]
+_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+_GROWTH = 2  # each part has at least so many times the objects of the next
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A search of all parts: the queries, and the positions to search among, as each has them."""
+
+    choice: Choice
+    queries: Sequence[Space]
+    among: Sequence[_Positions] | None
+    threads: int
+    progress: Progress
+    approximation: Approximation = EXACT
+    skip_self: bool = False
+    name_query: Namer = "queries[{}]".format
+
+
+class Forest:
+    """Parts in the order in which their objects came. Never changed: changes give another one.
+
+    `like` is objects of the kind that the index holds, also where it holds none.
+    """
+
+    def __init__(self, settings: Settings, parts: Sequence[Part], like: Objects) -> None:
+        self.settings = settings
+        self.parts = tuple(parts)
+        self.like = like
+        self._size = sum(map(len, self.parts))
+
+    def __len__(self) -> int:
+        return self._size
+
+    @cached_property
+    def starts(self) -> _Positions:
+        """The position of the first object of each part."""
+        ends = np.cumsum([len(part) for part in self.parts], dtype=np.int64)
+        return np.concatenate([np.zeros(1, np.int64), ends])[:-1]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there is one part, and nobody has left it."""
+        return len(self.parts) == 1 and len(self.parts[0].dead) == 0
+
+    @cached_property
+    def ids(self) -> _Array:
+        """The ids of all objects, by position."""
+        arrays = [part.ids for part in self.parts]
+        if len(arrays) == 1:
+            return arrays[0]
+        none = np.zeros(0, dtype="U1" if self.settings.has_text_ids else np.int64)
+        return np.concatenate([none, *arrays])
+
+    def ids_at(self, positions: _Positions) -> _Array:
+        """Return the ids of the objects at these positions."""
+        if self.is_whole:
+            return self.parts[0].content.ids.array[positions]
+        arrays = [part.content.ids.array for part in self.parts]
+        ids = np.zeros(positions.shape, dtype=np.result_type(*arrays) if arrays else np.int64)
+        for i, here in self._by_part(positions):
+            part, array = self.parts[i], arrays[i]
+            ids[here] = array[part.position(positions[here] - self.starts[i])]
+        return ids
+
+    def find(self, ids: Any, *, name: str) -> list[_Positions]:
+        """Return the positions of ids in each part; an id that is not here is an error."""
+        wanted = read_ids(ids, name)
+        check_kind(wanted, is_text=self.settings.has_text_ids, name=name)
+        found = [part.find(wanted) for part in self.parts] if len(wanted) else []
+        is_known = np.zeros(len(wanted), dtype=bool)
+        for positions in found:
+            is_known |= positions >= 0
+        if not is_known.all():
+            unknown = wanted[~is_known][0].item()
+            raise InvalidArgument(
+                f"{name} must hold ids of the index only; {unknown!r} is not one."
+            )
+        return found or [np.zeros(0, np.int64)] * len(self.parts)
+
+    def has(self, ids: _Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Return which of some ids are those of objects that are here."""
+        known = np.zeros(len(ids), dtype=bool)
+        for part in self.parts:
+            known |= part.find(ids) >= 0
+        return known
+
+    def get(self, ids: Any) -> Any:
+        """Return objects by their ids, in the form in which they are kept."""
+        parts, chunks, order = self.find(ids, name="ids"), [], []
+        for part, found in zip(self.parts, parts, strict=True):
+            if (found >= 0).any():
+                chunks.append(part.content.objects(found[found >= 0]))
+                order.append(np.flatnonzero(found >= 0))
+        if not chunks:
+            return self.like.get(np.zeros(0, np.int64))
+        together = chunks[0]
+        if len(chunks) > 1:
+            together = join_objects(self.settings.kernel, chunks)
+        return together.get(np.argsort(np.concatenate(order)))
+
+    def like_all(self) -> Objects:
+        """Return what further objects must be like: all objects, where they must fit them all."""
+        if self.settings.has_one_part and self.parts:
+            return self.parts[0].content.chunks[0]
+        return self.like
+
+    def chosen(self, only: Any) -> list[_Positions]:
+        """Return the positions in each part that `only`, ids or a mask, names, increasing."""
+        is_list = isinstance(only, (list, tuple)) and len(only) > 0
+        if is_list and all(isinstance(item, (bool, np.bool_)) for item in only):
+            only = np.asarray(only)
+        if str(getattr(only, "dtype", None)) in ("bool", "boolean"):  # numpy's and pandas'
+            mask = np.asarray(only)
+            if mask.dtype != np.dtype(bool) or mask.shape != (len(self),):
+                raise InvalidArgument(
+                    f"only must be ids or a mask of the {len(self)} indexed objects, without "
+                    f"missing entries; got a mask of shape {mask.shape}."
+                )
+            positions = np.flatnonzero(mask).astype(np.int64)
+            among = [np.zeros(0, np.int64)] * len(self.parts)
+            for i, here in self._by_part(positions):
+                among[i] = self.parts[i].position(positions[here] - self.starts[i])
+            return among
+        return [np.unique(found[found >= 0]) for found in self.find(only, name="only")]
+
+    def _by_part(self, positions: _Positions) -> list[tuple[int, _Array]]:
+        """Return the parts that hold some positions, and which of these they hold."""
+        at = np.searchsorted(self.starts, positions, side="right") - 1
+        return [(i, at == i) for i in np.unique(at).tolist()]
+
+    # Searches.
+
+    def queries(self, queries: Any) -> list[Space]:
+        """Return queries as each part wants them: the same for all where that will do."""
+        if not self.parts:
+            return []
+        spaces = [self.parts[0].space.queries(queries)]
+        for part in self.parts[1:]:
+            has_own = self.like.numbers_features
+            spaces.append(part.space.queries(queries) if has_own else spaces[0])
+        return spaces
+
+    def count_queries(self, queries: Any) -> int:
+        """Return how many queries there are, also where there is nothing to search."""
+        return len(read_queries(queries, self.settings.kernel, self.like))
+
+    def can_afford(self, approximation: Approximation, k: int) -> bool:
+        """Whether each part can be given enough of a budget for its k best.
+
+        Those that have left would be evaluated too, and might be all that a budget finds.
+        """
+        if approximation.budget is None:
+            return True
+        least = sum(min(k, len(part)) for part in self.parts)
+        return least <= approximation.budget and not any(len(part.dead) for part in self.parts)
+
+    def plan(self, asked: Asked, k: int) -> Plan:
+        """Return what "auto" would do with the largest part, for as much as all of them cost."""
+        plans = []
+        for i, size in self._sizes(asked).items():
+            search = self._search(asked, i, EXACT, is_main=False)
+            plans.append(self.parts[i].content.planner.plan(search, min(k, size)))
+        return merge_plans(plans, k)
+
+    def top_k(self, asked: Asked, k: int) -> tuple[TopKFound, str]:
+        """Return the k best of each query, and who found most of them."""
+        sizes = self._sizes(asked)
+        promises = [asked.approximation]
+        if len(sizes) > 1:
+            promises = split_approximation(asked.approximation, list(sizes.values()), k)
+        found = []
+        for (i, size), promise in zip(sizes.items(), promises, strict=True):
+            part = self.parts[i]
+            search = self._search(asked, i, promise, is_main=len(found) == 0)
+            answer, engine = part.top_k(asked.choice, search, min(k, size), asked.name_query)
+            if not self.is_whole:
+                places = part.rank(answer.positions) + self.starts[i]
+                answer = TopKFound(answer.values, places, answer.gap, answer.cost)
+            found.append((answer, engine))
+        return merge_top_k([answer for answer, _ in found], k), found[0][1]
+
+    def above(
+        self, asked: Asked, thresholds: np.ndarray[Any, np.dtype[np.float64]]
+    ) -> tuple[AboveFound, str]:
+        """Return all at or above each query's threshold, and who found most of them."""
+        found = []
+        for i in self._sizes(asked):
+            part = self.parts[i]
+            search = self._search(asked, i, EXACT, is_main=len(found) == 0)
+            answer, engine = part.above(asked.choice, search, thresholds, asked.name_query)
+            places = part.rank(answer.positions) + self.starts[i]
+            answer = AboveFound(answer.offsets, answer.values, places, answer.cost)
+            found.append((answer, engine))
+        if not found:
+            none = np.zeros(len(thresholds) + 1, np.int64)
+            nothing = AboveFound(none, np.zeros(0), np.zeros(0, np.int64), Cost(evaluations=0))
+            return nothing, "scan"
+        return merge_above([answer for answer, _ in found]), found[0][1]
+
+    def _sizes(self, asked: Asked) -> dict[int, int]:
+        """Return how many objects to search among in each part that has any, most first."""
+        if asked.among is None:
+            sizes = {i: len(part) for i, part in enumerate(self.parts)}
+        else:
+            sizes = {i: len(among) for i, among in enumerate(asked.among) if len(among)}
+        return dict(sorted(sizes.items(), key=lambda item: -item[1]))
+
+    def _search(self, asked: Asked, i: int, promise: Approximation, *, is_main: bool) -> Search:
+        return Search(
+            queries=asked.queries[i],
+            among=None if asked.among is None else asked.among[i],
+            skip_self=asked.skip_self,
+            threads=asked.threads,
+            progress=asked.progress if is_main else Progress(False),
+            approximation=promise,
+        )
+
+    # Changes.
+
+    def grown(self, objects: Objects, ids: _Array) -> "Forest":
+        """Return the forest with more objects, which must be checked, and nobody else's."""
+        is_fresh = len(ids) < self.settings.n_fresh
+        content = Content(self.settings, [objects], Ids(ids), is_fresh=is_fresh)
+        return self._balanced([*self.parts, Part(content)])
+
+    def shrunk(self, leaving: Sequence[_Positions]) -> "Forest":
+        """Return the forest without some objects, given by their positions in each part."""
+        parts = []
+        for part, positions in zip(self.parts, leaving, strict=True):
+            left = part.without(positions) if len(positions) else part
+            if len(left) == 0:
+                continue
+            is_worn = left.is_worn or (self.settings.has_one_part and len(left.dead) > 0)
+            parts.append(self._joined([left]) if is_worn else left)
+        return self._balanced(parts)
+
+    def whole(self) -> "Forest":
+        """Return the forest with all objects in one part."""
+        if self.is_whole or len(self) == 0:
+            return self
+        return Forest(self.settings, [self._joined(self.parts, is_fresh=False)], self.like)
+
+    def _balanced(self, parts: Sequence[Part]) -> "Forest":
+        """Merge neighbours until each part is large enough for those behind it."""
+        groups: list[list[Part]] = []
+        for part in parts:
+            group = [part]
+            while groups and self._is_too_small(groups[-1], group):
+                group = groups.pop() + group
+            groups.append(group)
+        merged = [group[0] if len(group) == 1 else self._joined(group) for group in groups]
+        return Forest(self.settings, merged, self.like)
+
+    def _is_too_small(self, group: list[Part], following: list[Part]) -> bool:
+        if self.settings.has_one_part:
+            return True
+        size, behind = sum(map(len, group)), sum(map(len, following))
+        is_fresh = size + behind < self.settings.n_fresh and group[-1].content.is_fresh
+        return is_fresh or size < _GROWTH * behind
+
+    def _joined(self, parts: Sequence[Part], *, is_fresh: bool | None = None) -> Part:
+        """Return one part of several; few objects are put together when they are searched."""
+        n_objects = sum(map(len, parts))
+        content = Content(
+            self.settings,
+            [chunk for part in parts for chunk in part.chunks()],
+            Ids(*(chunk for part in parts for chunk in part.id_chunks())),
+            is_fresh=n_objects < self.settings.n_fresh if is_fresh is None else is_fresh,
+        )
+        if self.settings.has_one_part or not content.is_fresh:
+            content.prepare([part.content for part in parts])
+        return Part(content)
+
+
+def plant(objects: Objects, settings: Settings, ids: _Array) -> Forest:
+    """Return the forest of one part that an index begins with."""
+    content = Content(settings, [objects], Ids(ids))
+    content.engines  # noqa: B018, so that objects which the kernel cannot compare are known now
+    return Forest(settings, [Part(content)], objects.take(np.zeros(0, np.int64)))

@@ -1,0 +1,316 @@
+"""The parts of an index: objects that stay as they are, with ids and engines, and who has left."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fastmks.dual_tree import DualTree
+from fastmks.engine import AboveFound, Engine, Search, TopKFound
+from fastmks.engines import Engines
+from fastmks.ids import Ids
+from fastmks.kernels import Kernel
+from fastmks.kernels.object_kernel import leaves
+from fastmks.locks import Lock
+from fastmks.merge import add_costs
+from fastmks.objects import Objects, join_objects, joins_at_once
+from fastmks.planner import Planner
+from fastmks.progress import Progress
+from fastmks.spaces import Namer, Space, faults_named
+from fastmks.traversal import Traversal
+from fastmks.walked_tree import WalkedTree
+
+__all__ = ["Choice", "Content", "Part", "Settings"]
+
+_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+_NOBODY: _Positions = np.zeros(0, dtype=np.int64)
+_FRESH, _FRESH_DEAR = 1024, 64  # objects; the latter where evaluations take long
+_SPARE = 8  # hits asked for beyond twice as many as wanted, where some may have left
+_MOST_LEFT = 4  # a part is made anew once one object in so many has left
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all parts of an index have in common."""
+
+    kernel: Kernel
+    base: float
+    threads: int
+    has_text_ids: bool
+
+    @cached_property
+    def n_fresh(self) -> int:
+        """Fewer objects than this are soon scanned."""
+        is_dear = any(leaf.is_dear for _, leaf in leaves(self.kernel))
+        return _FRESH_DEAR if is_dear else _FRESH
+
+    @cached_property
+    def has_one_part(self) -> bool:
+        """Whether all objects must be in one part."""
+        return joins_at_once(self.kernel)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the caller wants to be searched with."""
+
+    algorithm: str
+    traversal: Traversal
+
+
+class Content:
+    """Objects in the order in which they came, their ids, and the engines that search them.
+
+    Objects may come in several chunks, which are put together when they are first searched.
+    `is_fresh` says that they are few, came lately, and are not worth more than a scan.
+    """
+
+    def __init__(
+        self, settings: Settings, chunks: Sequence[Objects], ids: Ids, *, is_fresh: bool = False
+    ) -> None:
+        self.settings = settings
+        self.is_fresh = is_fresh
+        self._ids = ids
+        self._chunks = tuple(chunks)
+        self._making = Lock(self._refusal)
+        self._made: tuple[Engines, Planner] | None = None
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    @property
+    def ids(self) -> Ids:
+        """The ids of the objects."""
+        return self._ids
+
+    @property
+    def engines(self) -> Engines:
+        """Scan, filter and tree of the objects."""
+        return self._make()[0]
+
+    @property
+    def space(self) -> Space:
+        """The objects under the kernel."""
+        return self._make()[0].space
+
+    @property
+    def planner(self) -> Planner:
+        """Which of them to use."""
+        return self._make()[1]
+
+    @property
+    def chunks(self) -> tuple[Objects, ...]:
+        """The objects, as put together as they are by now."""
+        made = self._made
+        return self._chunks if made is None else (made[0].space.in_first_order(),)
+
+    def objects(self, positions: _Positions) -> Objects:
+        """Return copies of some objects."""
+        space = self.space
+        return space.objects.take(space.places_of(positions))
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory of objects, ids and engines."""
+        made = self._made
+        own = sum(chunk.n_bytes for chunk in self._chunks) if made is None else made[0].n_bytes
+        return own + self.ids.n_bytes
+
+    @property
+    def has_built(self) -> tuple[bool, bool]:
+        """Whether there is a tree, and whether there is a filter."""
+        made = self._made
+        return (False, False) if made is None else made[0].has_built
+
+    def prepare(self, others: Sequence["Content"]) -> None:
+        """Build what the largest of those had that this is made of: nobody has to wait for it."""
+        has_tree, has_filter = max(others, key=len).has_built
+        self._make()
+        if has_tree:
+            self.engines.tree(Progress(False))
+        if has_filter:
+            self.engines.filter(Progress(False))
+
+    def _make(self) -> tuple[Engines, Planner]:
+        made = self._made
+        if made is not None:
+            return made
+        with self._making.alone():
+            if self._made is None:
+                engines = self._make_engines()
+                self._made = engines, Planner(engines)
+                self._chunks = ()
+            return self._made
+
+    def _refusal(self) -> str:
+        return (
+            f"{self.settings.kernel!r} searches, from its own function, the index whose objects "
+            "are being made ready with it. Search another index there."
+        )
+
+    def _make_engines(self) -> Engines:
+        settings, name = self.settings, self.ids.name
+        chunks = self._chunks
+        objects = chunks[0] if len(chunks) == 1 else join_objects(settings.kernel, chunks)
+        return Engines(
+            Space(objects, settings.kernel, name=name),
+            base=settings.base,
+            threads=settings.threads,
+            name=name,
+        )
+
+
+class Part:
+    """Some content without the objects that have left. Positions are those in the content.
+
+    Never changed: `without` gives another one of the same content.
+    """
+
+    def __init__(self, content: Content, dead: _Positions = _NOBODY) -> None:
+        self.content = content
+        self.dead = dead  # positions of those that have left, increasing
+
+    def __len__(self) -> int:
+        return len(self.content) - len(self.dead)
+
+    @property
+    def space(self) -> Space:
+        """The objects, those that have left included."""
+        return self.content.space
+
+    @cached_property
+    def living(self) -> _Positions:
+        """The positions of those that are there."""
+        is_there = np.ones(len(self.content), dtype=bool)
+        is_there[self.dead] = False
+        return np.flatnonzero(is_there).astype(np.int64)
+
+    @property
+    def ids(self) -> np.ndarray[Any, Any]:
+        """The ids of those that are there."""
+        array = self.content.ids.array
+        return array if len(self.dead) == 0 else array[self.living]
+
+    @property
+    def is_worn(self) -> bool:
+        """Whether so many have left that it is time to make it anew."""
+        return len(self.dead) * _MOST_LEFT > len(self.content)
+
+    def find(self, wanted: np.ndarray[Any, Any]) -> _Positions:
+        """Return the positions of ids, -1 for those that are not here, or no longer."""
+        found = self.content.ids.find(wanted)
+        return found if len(self.dead) == 0 else np.where(self._is_dead(found), -1, found)
+
+    def without(self, positions: _Positions) -> "Part":
+        """Return the part without some more of its objects."""
+        return Part(self.content, np.union1d(self.dead, positions))
+
+    def chunks(self) -> tuple[Objects, ...]:
+        """The objects that are there."""
+        if len(self.dead) == 0:
+            return self.content.chunks
+        return (self.content.objects(self.living),)
+
+    def id_chunks(self) -> tuple[np.ndarray[Any, Any], ...]:
+        """The ids of those that are there, in pieces."""
+        return self.content.ids.chunks if len(self.dead) == 0 else (self.ids,)
+
+    def rank(self, positions: _Positions) -> _Positions:
+        """Return how many of those that are there come before the ones at these positions."""
+        if len(self.dead) == 0:
+            return positions
+        return positions - np.searchsorted(self.dead, positions)
+
+    def position(self, ranks: _Positions) -> _Positions:
+        """Return the positions of those with so many before them."""
+        if len(self.dead) == 0:
+            return ranks
+        before = self.dead - np.arange(len(self.dead))
+        return ranks + np.searchsorted(before, ranks, side="right")
+
+    def engine(self, choice: Choice, search: Search, k: int) -> Engine:
+        """Return the engine for a search, built if need be."""
+        engines, algorithm = self.content.engines, choice.algorithm
+        if self.content.is_fresh and search.approximation.early_stop is None:
+            algorithm = "auto" if algorithm != "scan" else algorithm
+        match algorithm:
+            case "auto":
+                return self.content.planner.choose(search, k)
+            case "scan":
+                return engines.scan
+            case "filter":
+                return engines.filter(search.progress)
+            case "tree":
+                return WalkedTree(engines.tree(search.progress), choice.traversal)
+            case _:
+                return DualTree(engines.tree(search.progress), choice.traversal)
+
+    def top_k(
+        self, choice: Choice, search: Search, k: int, name_query: Namer
+    ) -> tuple[TopKFound, str]:
+        """Return the k best of each query, and who found them."""
+        if len(self.dead) == 0 or search.among is not None:
+            return self._ask(choice, search, k, name_query)
+        if search.approximation.given():
+            return self._ask(choice, replace(search, among=self.living), k, name_query)
+        asked = k + min(len(self.dead), k + _SPARE)
+        found, engine = self._ask(choice, search, asked, name_query)
+        is_dead = self._is_dead(found.positions)
+        best = np.argsort(is_dead, axis=1, kind="stable")[:, :k]
+        values = np.take_along_axis(found.values, best, axis=1)
+        positions = np.take_along_axis(found.positions, best, axis=1)
+        costs = [found.cost]
+        lacking = np.flatnonzero(is_dead.sum(axis=1) > asked - k).astype(np.int64)
+        if len(lacking):
+            few = replace(search, queries=search.queries.part(lacking), among=self.living)
+            more, _ = self._ask(choice, few, k, lambda i: name_query(int(lacking[i])))
+            values[lacking], positions[lacking] = more.values, more.positions
+            costs.append(more.cost)
+        return TopKFound(values, positions, found.gap, add_costs(costs)), engine
+
+    def above(
+        self,
+        choice: Choice,
+        search: Search,
+        thresholds: np.ndarray[Any, np.dtype[np.float64]],
+        name_query: Namer,
+    ) -> tuple[AboveFound, str]:
+        """Return all at or above each query's threshold, and who found them."""
+        engine = self.engine(choice, search, 1)
+        with faults_named(self.content.settings.kernel, name_query, self._namer(engine)):
+            found = engine.above(search, thresholds)
+        if len(self.dead):
+            is_there = ~self._is_dead(found.positions)
+            counted = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_there)])
+            found = AboveFound(
+                counted[found.offsets],
+                found.values[is_there],
+                found.positions[is_there],
+                found.cost,
+            )
+        return found, engine.name
+
+    def _ask(
+        self, choice: Choice, search: Search, k: int, name_query: Namer
+    ) -> tuple[TopKFound, str]:
+        engine = self.engine(choice, search, k)
+        name_object = self._namer(engine)
+        if search.skip_self:  # the objects as this engine keeps them
+            search = replace(search, queries=engine.space)
+            name_query = name_object
+        began = time.perf_counter()
+        with faults_named(self.content.settings.kernel, name_query, name_object):
+            found = engine.top_k(search, k)
+        self.content.planner.learn(engine.name, search, k, time.perf_counter() - began)
+        return found, engine.name
+
+    def _is_dead(self, positions: _Positions) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        at = np.minimum(np.searchsorted(self.dead, positions), len(self.dead) - 1)
+        is_dead: np.ndarray[Any, np.dtype[np.bool_]] = self.dead[at] == positions
+        return is_dead
+
+    def _namer(self, engine: Engine) -> Namer:
+        return lambda place: self.content.ids.name(engine.space.position(place))
