@@ -168,9 +168,7 @@ def restore_engines(
         order = plain_int64(core.order())
         if given is not None:
             given = [given[position] for position in order.tolist()]
-    objects = restore_objects(
-        record.part("objects"), kernel, objects=given, decode=returned.decode
-    )
+    objects = restore_objects(record.part("objects"), kernel, objects=given, decode=returned.decode)
     if len(objects) != n_objects:
         raise IndexFileError(f"there are {len(objects)} objects where {n_objects} should be.")
     with restoring("the objects"):

@@ -82,6 +82,14 @@ class PythonStore(Store):
     _calls: dict[Hashable, Calls] = field(default_factory=dict, repr=False)
     # What is known of K(x, x) from a file, by what the kernel prints: functions are not in files.
     _known: Mapping[str, _Floats] = field(default_factory=dict, repr=False)
+    # How many axes the objects of a list have that are arrays: known also when all have left.
+    n_axes: int | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.objects, list) and self.objects:
+            first = self.objects[0]
+            n_axes = first.ndim if isinstance(first, np.ndarray) else None
+            object.__setattr__(self, "n_axes", n_axes)
 
     def __len__(self) -> int:
         return len(self.objects)
@@ -136,7 +144,7 @@ class PythonStore(Store):
         else:
             facts, arrays = {"form": "encoded"}, _encoded(self.objects, encode)
         known = self._self_values()
-        facts |= {"kind": "python", "known": list(known)}
+        facts |= {"kind": "python", "known": list(known), "n_axes": self.n_axes}
         return Record(facts, arrays | {f"known {i}": a for i, a in enumerate(known.values())})
 
     def _self_values(self) -> dict[str, _Floats]:
@@ -157,7 +165,7 @@ class PythonStore(Store):
             for kernel, calls in list(self._calls.items())
         }
         known = {name: values[positions].copy() for name, values in self._known.items()}
-        return PythonStore(objects, calls, known)
+        return PythonStore(objects, calls, known, self.n_axes)
 
 
 def join_python(stores: Sequence[PythonStore]) -> PythonStore:
@@ -181,7 +189,8 @@ def join_python(stores: Sequence[PythonStore]) -> PythonStore:
         )
         for name in names
     }
-    return PythonStore(objects, calls, known)
+    n_axes = next((store.n_axes for store in stores if store.n_axes is not None), None)
+    return PythonStore(objects, calls, known, n_axes)
 
 
 def _joined(parts: Sequence[list[Any] | _Array]) -> list[Any] | _Array:

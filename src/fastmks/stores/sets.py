@@ -11,11 +11,11 @@ import numpy as np
 
 from fastmks import _core
 from fastmks.errors import IndexFileError, InvalidArgument
-from fastmks.record import Record, nest
+from fastmks.record import Record, nest, restoring
 from fastmks.stores.base import Store
 from fastmks.stores.listing import is_equal_to_itself, list_objects
 from fastmks.stores.ragged import join_offsets, offsets_of, take_entries
-from fastmks.stores.restored import check_kind, faults_of_a_file, restored, restored_offsets
+from fastmks.stores.restored import check_kind, restored, restored_offsets
 from fastmks.stores.vectors import read_only
 
 __all__ = [
@@ -135,15 +135,15 @@ class MemberStore(Store):
 
 
 def join_sets(stores: Sequence[MemberStore]) -> MemberStore:
-    """Return the sets of several stores in one, whose numbers stand for the members of all."""
+    """Return the sets of several stores in one, which numbers the members that they have."""
     numbers: dict[Hashable, int] = {}
-    parts = []
+    parts = [np.zeros(0, np.int32)]
     for store in stores:
         listed = store.known.listed
-        renamed = np.fromiter(
-            (numbers.setdefault(member, len(numbers)) for member in listed), np.int32, len(listed)
-        )
-        parts.append(renamed[store.members])
+        used, places = np.unique(store.members, return_inverse=True)
+        members = (listed[number] for number in used.tolist())
+        renamed = (numbers.setdefault(member, len(numbers)) for member in members)
+        parts.append(np.fromiter(renamed, np.int32, len(used))[places])
     offsets = join_offsets([store.offsets for store in stores])
     members = np.concatenate(parts)
     sets = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
@@ -177,7 +177,7 @@ def restore_sets(record: Record, *, check: MemberCheck) -> MemberStore:
     lengths = np.diff(offsets)
     if len(lengths) and lengths.max() > _MOST_MEMBERS:
         raise IndexFileError("sets must have fewer than 2**30 members.")
-    with faults_of_a_file():
+    with restoring("the objects"):
         return MemberStore(offsets, members, lengths.astype(np.int32), Members(read, n_members))
 
 
