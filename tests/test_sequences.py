@@ -174,6 +174,7 @@ class TestMismatch:
             ((3, 1, 20), "alphabet must be"),
             ((3, 1, "ABA"), "each letter once"),
             ((12, 4), "the limit is 100000"),
+            ((2**31 - 1, 2**30), "the limit is 100000"),  # told at once
         ],
     )
     def test_bad_arguments_are_refused(self, arguments, words):

@@ -3,7 +3,8 @@
 The layers, from the ground up; a module may import from its own layer and from those below:
 
     0  errors, _core
-    1  _validate, progress, approximation, traversal, fasta, record, locks
+    1  _validate, progress, approximation, traversal, fasta, record, locks; files: container with layout
+       and replacing, plain
     2  stores, kernels
     3  objects (stores for a kernel), spaces
     4  engines (engine: what they share; scan, filter and its kinds core_filter, own_bounds, pivots,
@@ -11,7 +12,7 @@ The layers, from the ground up; a module may import from its own layer and from 
     5  engines (those of one index)
     6  planner
     7  ids, hits, merge (best of several answers), parts, forest (all parts of an index)
-    8  searchable, index
+    8  searchable, storage (an index as a record), index
     9  forecast, hardness
     10 the package itself and the doors
 
@@ -25,7 +26,8 @@ from pathlib import Path
 
 LAYERS = (
     {"errors", "_core"},
-    {"_validate", "progress", "approximation", "traversal", "fasta", "record", "locks"},
+    {"_validate", "progress", "approximation", "traversal", "fasta", "record", "locks"}
+    | {"layout", "replacing", "container", "plain"},
     {"stores", "kernels"},
     {"objects", "spaces"},
     {
@@ -43,7 +45,7 @@ LAYERS = (
     {"engines"},
     {"planner"},
     {"ids", "hits", "merge", "parts", "forest"},
-    {"searchable", "index"},
+    {"searchable", "storage", "index"},
     {"forecast", "hardness"},
     {"__init__"},
 )

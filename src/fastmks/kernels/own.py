@@ -26,7 +26,7 @@ from fastmks.stores.python_input import (
 )
 from fastmks.stores.vectors import join_vectors, restore_vectors
 
-__all__ = ["Custom", "Similarity", "check_rtol"]
+__all__ = ["Custom", "Similarity", "check_rtol", "function_label"]
 
 _DEFAULT_RTOL = 1e-10
 _GREATEST_RTOL = 0.01
@@ -69,7 +69,9 @@ class _PythonKernel(ObjectKernel):
 
     def __repr__(self) -> str:
         """The expression that makes it, with the functions' names, or with its own for them all."""
-        given = {option: _label(f) for option, f in self._arguments.items() if f is not None}
+        given = {
+            option: function_label(f) for option, f in self._arguments.items() if f is not None
+        }
         if self.name is not None:
             given = {"function": self.name}
         given |= {option: repr(value) for option, value in self._options.items()}
@@ -371,7 +373,8 @@ def _check_callable(option: str, function: Any) -> None:
         raise InvalidArgument(f"{option} must be a function; got {function!r}.{hint}")
 
 
-def _label(function: Any) -> str:
+def function_label(function: Any) -> str:
+    """Return what to call a function."""
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
     return str(name) if name else type(function).__qualname__
 

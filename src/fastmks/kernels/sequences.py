@@ -181,8 +181,8 @@ class Mismatch(GramKernel):
         reach = _neighbourhood(self.p, self.m, len(self.alphabet))
         if reach > _MOST_NEIGHBOURS:
             raise InvalidArgument(
-                f"Mismatch(p={self.p}, m={self.m}) counts a p-gram at up to {reach} others with an "
-                f"alphabet of {len(self.alphabet)} letters; the limit is {_MOST_NEIGHBOURS}. "
+                f"Mismatch(p={self.p}, m={self.m}) counts a p-gram at {reach} others or more with "
+                f"an alphabet of {len(self.alphabet)} letters; the limit is {_MOST_NEIGHBOURS}. "
                 "Allow fewer mismatches, or give a smaller alphabet."
             )
 
@@ -195,8 +195,16 @@ class Mismatch(GramKernel):
 
 
 def _neighbourhood(p: int, m: int, n_letters: int) -> int:
-    """How many p-grams one with no letter of the alphabet is counted at, itself included."""
-    return sum(math.comb(p, i) * n_letters**i for i in range(m + 1))
+    """How many p-grams one with no letter of the alphabet is counted at, itself included.
+
+    Beyond the limit it stops counting, which would take for ever.
+    """
+    count = 0
+    for i in range(m + 1):
+        count += math.comb(p, i) * n_letters**i
+        if count > _MOST_NEIGHBOURS:
+            break
+    return count
 
 
 def _check_lengths(p: Any) -> int | tuple[int, int]:

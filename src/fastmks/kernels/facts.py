@@ -1,0 +1,232 @@
+"""Kernels as plain facts, for a file, and back. Functions are not: the user gives them again."""
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, replace
+from typing import Any
+
+from fastmks.errors import IndexFileError, InvalidArgument
+from fastmks.kernels.alignments import LocalAlignment, SegmentMatch, SmithWaterman
+from fastmks.kernels.base import Kernel, Normalized, OnField, Product, Scaled, Sum
+from fastmks.kernels.compiled import find_compiled
+from fastmks.kernels.graphs import ShortestPath, WeisfeilerLehman
+from fastmks.kernels.names import as_kernel
+from fastmks.kernels.object_kernel import leaves
+from fastmks.kernels.own import Custom, Similarity, function_label
+from fastmks.kernels.precomputed import Precomputed
+from fastmks.kernels.sequences import Mismatch, Spectrum
+from fastmks.kernels.series import GlobalAlignment
+from fastmks.kernels.sets import Jaccard, MinMax, Tanimoto
+from fastmks.kernels.substitution import Substitution
+from fastmks.kernels.vectors import FORMS
+
+__all__ = ["has_functions", "kernel_facts", "kernel_from_facts"]
+
+_MOST_DEPTH = 64  # of kernels within kernels
+# The parameters of each kernel that are functions.
+_FUNCTIONS: dict[type[Kernel], tuple[str, ...]] = {
+    Custom: ("function", "block", "self_values"),
+    Similarity: ("function", "upper_bound", "block", "bounds_block"),
+}
+_CLASSES: tuple[type[Kernel], ...] = (
+    *FORMS,
+    *_FUNCTIONS,
+    *(Normalized, OnField, Product, Scaled, Sum),
+    *(GlobalAlignment, LocalAlignment, SegmentMatch, SmithWaterman),
+    *(Jaccard, MinMax, Mismatch, Precomputed, ShortestPath, Spectrum, Tanimoto, WeisfeilerLehman),
+)
+_BY_NAME = {cls.__name__: cls for cls in _CLASSES}
+
+
+def has_functions(kernel: Kernel) -> bool:
+    """Whether a kernel has functions of the user, which no file can hold."""
+    return any(type(leaf) in _FUNCTIONS for _, leaf in leaves(kernel))
+
+
+def kernel_facts(kernel: Kernel) -> dict[str, Any]:
+    """Return what makes a kernel, as JSON has it: its class and parameters, its functions' names.
+
+    Examples
+    --------
+    >>> from fastmks.kernels import Gaussian
+    >>> kernel_facts(Gaussian(bandwidth=2.0))
+    {'name': 'Gaussian', 'parameters': {'bandwidth': 2.0}}
+    >>> kernel_from_facts(kernel_facts(Gaussian(bandwidth=2.0)), None)
+    Gaussian(bandwidth=2.0)
+    """
+    return _facts(kernel, 0)
+
+
+def kernel_from_facts(facts: Any, given: Any) -> Kernel:
+    """Return the kernel that facts were made of.
+
+    Where it has functions, `given` must be a kernel that is the same but for its functions; a
+    function will do for a kernel of one function. Where it has none, `given` may be None, or must
+    be equal to it. Facts are checked as the arguments of a kernel are.
+    """
+    stored = _restore(facts, 0)
+    if not has_functions(stored):
+        if given is not None and as_kernel(given) != stored:
+            raise InvalidArgument(
+                f"kernel must be {stored!r}, which the index was saved with, or not be given; "
+                f"got {given!r}."
+            )
+        return stored
+    if given is None:
+        raise InvalidArgument(
+            f"kernel must be given: the index was saved with {stored!r}, and files hold no "
+            "functions. Pass the same kernel, kernel=..."
+        )
+    kernel = _complete(stored, given)
+    if _without_labels(_facts(kernel, 0)) != _without_labels(_facts(stored, 0)):
+        raise InvalidArgument(
+            f"kernel must be the one that the index was saved with, {stored!r}, where functions "
+            f"may have other names; got {kernel!r}."
+        )
+    return kernel
+
+
+def _facts(kernel: Kernel, depth: int) -> dict[str, Any]:
+    if depth > _MOST_DEPTH:
+        raise InvalidArgument(f"kernels in files must be nested at most {_MOST_DEPTH} deep.")
+    cls = type(kernel)
+    if _BY_NAME.get(cls.__name__) is not cls:
+        raise InvalidArgument(
+            f"kernel must be one of the classes in fastmks.kernels to be saved; got {kernel!r} of "
+            f"the class {cls.__name__}."
+        )
+    functions = _FUNCTIONS.get(cls, ())
+    values = {field.name: getattr(kernel, field.name) for field in fields(kernel)}  # type: ignore[arg-type]
+    parameters = {
+        name: _plain(name, value, depth) for name, value in values.items() if name not in functions
+    }
+    facts: dict[str, Any] = {"name": cls.__name__, "parameters": parameters}
+    if functions:
+        facts["functions"] = {
+            name: {"label": function_label(values[name]), "is_compiled": _is_compiled(values[name])}
+            for name in functions
+            if values[name] is not None
+        }
+    return facts
+
+
+def _plain(name: str, value: Any, depth: int) -> Any:
+    """Return the value of a parameter as JSON has it, which keeps every float exactly."""
+    match value:
+        case Kernel():
+            return _facts(value, depth + 1)
+        case Substitution():
+            letters, scores = _text("letters", value.letters), [list(row) for row in value.scores]
+            return {"letters": letters, "scores": scores}
+        case tuple():
+            return [_plain(name, item, depth) for item in value]
+        case str():
+            return _text(name, value)
+        case None | bool() | int() | float():
+            return value
+    raise InvalidArgument(f"{name} must be a plain value to be saved; got {value!r}.")
+
+
+def _text(name: str, text: str) -> str:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InvalidArgument(f"{name} must have no lone surrogates: {text!r}.") from None
+    return text
+
+
+def _is_compiled(function: Any) -> bool:
+    if isinstance(function, _StandIn):
+        return function.is_compiled
+    return find_compiled(function) is not None
+
+
+class _StandIn:
+    """Stands for a function that is not in the file. Kernels show its name."""
+
+    def __init__(self, label: str, is_compiled: bool) -> None:
+        self.__qualname__ = label
+        self.is_compiled = is_compiled
+
+    def __call__(self, *_: Any) -> Any:
+        raise InvalidArgument(f"{self.__qualname__} must be given again: files hold no functions.")
+
+
+def _complete(stored: Kernel, given: Any) -> Kernel:
+    """Return the kernel that is given, or that a function which is given makes of the stored."""
+    names = _FUNCTIONS.get(type(stored), ())
+    is_one = [name for name in names if getattr(stored, name) is not None] == ["function"]
+    is_function = callable(given) and not isinstance(given, (Kernel, type))
+    if is_one and (is_function or find_compiled(given) is not None):
+        return replace(stored, function=given)  # type: ignore[type-var]
+    return as_kernel(given)
+
+
+def _without_labels(facts: Any) -> Any:
+    match facts:
+        case dict():
+            return {key: _without_labels(facts[key]) for key in facts if key != "label"}
+        case list():
+            return [_without_labels(item) for item in facts]
+    return facts
+
+
+def _restore(facts: Any, depth: int) -> Kernel:
+    if depth > _MOST_DEPTH:
+        raise IndexFileError(f"kernels in files must be nested at most {_MOST_DEPTH} deep.")
+    name = facts.get("name") if isinstance(facts, Mapping) else None
+    if not isinstance(name, str) or name not in _BY_NAME:
+        raise IndexFileError(f"the kernel in the file is of no class that is known: {name!r:.80}.")
+    cls = _BY_NAME[name]
+    parameters, functions = facts.get("parameters"), facts.get("functions", {})
+    if not isinstance(parameters, Mapping) or not isinstance(functions, Mapping):
+        raise IndexFileError(f"{name} in the file must have its parameters by name.")
+    _check_names(cls, parameters, functions)
+    arguments = {key: _value(value, depth) for key, value in parameters.items()}
+    arguments |= {key: _stand_in(value) for key, value in functions.items()}
+    return _make(cls, arguments)  # type: ignore[no-any-return]
+
+
+def _check_names(cls: type[Kernel], parameters: Mapping[str, Any], functions: Any) -> None:
+    """Refuse what this version does not know; of what it knows, the defaults may be missing."""
+    names = _FUNCTIONS.get(cls, ())
+    known = {field.name: field for field in fields(cls) if field.name not in names}  # type: ignore[arg-type]
+    needed = {name for name, field in known.items() if field.default is MISSING}
+    if not needed <= parameters.keys() <= known.keys() or not functions.keys() <= set(names):
+        got = ", ".join([*parameters, *functions])
+        raise IndexFileError(
+            f"{cls.__name__} in the file must have the parameters "
+            f"{', '.join([*known, *names]) or 'none'}; it has {got!s:.80}."
+        )
+
+
+def _value(value: Any, depth: int) -> Any:
+    match value:
+        case Mapping() if value.keys() == {"letters", "scores"}:
+            return _make(Substitution, value)
+        case Mapping():
+            return _restore(value, depth + 1)
+        case list():
+            return tuple(_item(item, depth) for item in value)
+    return value
+
+
+def _item(value: Any, depth: int) -> Any:
+    """Return one of several, which is no list again."""
+    if isinstance(value, list):
+        raise IndexFileError(f"a kernel in the file has a list within a list: {value!r:.80}.")
+    return _value(value, depth)
+
+
+def _stand_in(facts: Any) -> _StandIn:
+    match facts:
+        case {"label": str(label), "is_compiled": bool(is_compiled)}:
+            return _StandIn(label, is_compiled)
+    raise IndexFileError(f"a function in the file must have its label: {facts!r:.80}.")
+
+
+def _make(cls: Any, arguments: Mapping[str, Any]) -> Any:
+    """Call a class with arguments that it may refuse."""
+    try:
+        return cls(**arguments)
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise IndexFileError(f"{cls.__name__} in the file cannot be made: {error}") from error

@@ -1,0 +1,116 @@
+"""Replace a file as a whole or not at all, whatever happens meanwhile."""
+
+import errno
+import fcntl
+import os
+import secrets
+import stat
+import zlib
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeAlias
+
+__all__ = ["replace_file"]
+
+_Piece: TypeAlias = "bytes | memoryview"
+
+
+def replace_file(path: str | os.PathLike[str], pieces: Iterable[_Piece]) -> None:
+    """Write pieces into a new file, flush it to disk, and put it in the place of `path`.
+
+    Whoever opens `path` finds the file before or the new one, also after a crash. A link stays
+    one: what it points to is replaced. The new file has the mode of the old one. Where anything
+    goes wrong, the old file stays; an OSError names `path`.
+    """
+    try:
+        _replace(Path(os.path.realpath(path)), pieces)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), os.fspath(path)) from error
+
+
+def _replace(target: Path, pieces: Iterable[_Piece]) -> None:
+    mode = _mode(target)
+    prefix = f".fastmks-{zlib.crc32(os.fsencode(target.name)):08x}-"  # any length of name will do
+    _remove_abandoned(target.parent, prefix)
+    file, temporary = _create(target.parent, prefix, 0o666 if mode is None else 0o600)
+    try:
+        try:
+            for piece in pieces:
+                _write(file, piece)
+            if mode is not None:
+                os.fchmod(file, mode)
+            os.fsync(file)
+            temporary.replace(target)
+        finally:
+            os.close(file)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+    _sync_folder(target.parent)
+
+
+def _mode(target: Path) -> int | None:
+    """Return the mode of the file that is to be replaced; None where there is none."""
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "")
+    if not stat.S_ISREG(mode):  # /dev/null would not be replaced, but lost
+        raise OSError(errno.EINVAL, "")
+    return stat.S_IMODE(mode)
+
+
+def _create(folder: Path, prefix: str, mode: int) -> tuple[int, Path]:
+    """Open a new file that is locked as long as it is being written, and return its name.
+
+    Between being made and being locked it may be taken for one that was abandoned.
+    """
+    while True:
+        path = folder / f"{prefix}{os.getpid()}-{secrets.token_hex(4)}.tmp"
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        with suppress(OSError):  # some file systems have no locks: then none is abandoned
+            fcntl.flock(file, fcntl.LOCK_EX)
+        if os.fstat(file).st_nlink:
+            return file, path
+        os.close(file)
+
+
+def _remove_abandoned(folder: Path, prefix: str) -> None:
+    """Remove what killed processes left of their attempts: files that nobody has locked."""
+    with suppress(OSError):
+        for path in list(folder.glob(f"{prefix}*.tmp")):
+            with suppress(OSError):
+                _remove_unlocked(path)
+
+
+def _remove_unlocked(path: Path) -> None:
+    file = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink()
+    finally:
+        os.close(file)
+
+
+def _write(file: int, piece: _Piece) -> None:
+    view = memoryview(piece)
+    while len(view):
+        view = view[os.write(file, view) :]
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last; some file systems cannot, and need not."""
+    file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(file)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(file)
