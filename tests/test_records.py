@@ -36,9 +36,9 @@ def restored(record, kernel):
 
 def values(objects, kernel, queries):
     space = Space(objects, kernel)
-    bits = [space.self_values(), _core.scan_matrix(space.core, space.core, 1)]
-    bits.append(_core.scan_matrix(space.core, space.queries(queries).core, 1))
-    return [array.view(np.int64) for array in bits]
+    others = space.queries(queries)
+    matrices = [_core.scan_matrix(space.core, rows.core, 1) for rows in (space, others)]
+    return [array.view(np.int64) for array in (space.self_values(), *matrices)]
 
 
 def assert_same(got, wanted, kind):
@@ -66,7 +66,7 @@ def test_objects_are_restored_to_the_bit(kind):
             join_objects(kind.kernel, [read.take(np.arange(3)), read]),
             kind,
         )
-    assert_same(taken.take(turned), read, kind)
+    assert_same(join_objects(kind.kernel, [taken.take(turned)]), read, kind)
     assert_same(read_objects(again.get(np.arange(len(read))), kind.kernel), read, kind)
 
 
@@ -86,8 +86,8 @@ def test_nothing_is_recorded_too(kind):
     none = read_objects(kind.objects, kind.kernel).take(np.zeros(0, np.int64))
     again = restored(recorded(none), kind.kernel)
     assert len(again) == 0
-    assert again.kind == none.kind
     if not joins_at_once(kind.kernel):
+        assert again.kind == none.kind
         more = read_more(kind.objects, kind.kernel, again)
         assert_same(more, read_objects(kind.objects, kind.kernel), kind)
 
@@ -143,7 +143,8 @@ def damaged(draw, record):
     elif how == "longer":
         array = np.concatenate([array, array[-1:], array[:1]])
     elif how == "type":
-        array = array.astype(draw(st.sampled_from([np.int8, np.int64, np.float32, np.uint64])))
+        with np.errstate(all="ignore"):
+            array = array.astype(draw(st.sampled_from([np.int8, np.int64, np.float32, np.uint64])))
     elif how == "axes":
         array = array.reshape(1, *array.shape) if draw(st.booleans()) else array.reshape(-1)
     arrays[name] = array
@@ -155,17 +156,11 @@ def damaged(draw, record):
 @given(data=st.data())
 def test_damaged_records_never_crash(data):
     """They are refused, or give objects that can be compared; with what values does not matter."""
-    kind = data.draw(st.sampled_from(KINDS), label="kind")
-    record = recorded(read_objects(kind.objects, kind.kernel))
-    record = data.draw(damaged(record), label="damaged")
+    kind = KINDS[data.draw(st.integers(0, len(KINDS) - 1))]
+    record = data.draw(damaged(read_objects(kind.objects, kind.kernel).record()))
     with np.errstate(all="ignore"):
         try:
-            objects = restored(frozen(record), kind.kernel)
-        except IndexFileError:
-            return
-        except pickle.UnpicklingError:  # the user's own function has to know
-            return
-        try:
+            objects = restore_objects(frozen(record), kind.kernel, objects=kind.objects)
             values(objects, kind.kernel, kind.queries)
             objects.get(np.arange(len(objects)))
             join_objects(kind.kernel, [objects, objects])
