@@ -82,10 +82,11 @@ def test_every_kind_grows_and_shrinks_under_every_engine(kind):
             index.remove(held[-1:])
             held = held[:-1]
             assert_same_searches(index, kind, held, algorithm)
-        index.remove(held[::2])
-        held = held[1::2]
+        index.remove(held[1::2])
+        held = held[::2]
         assert_same_searches(index, kind, held, algorithm)
-        assert_identical(index.search_self(1), fresh(kind, held).search_self(1))
+        if len(held) > 1:
+            assert_identical(index.search_self(1), fresh(kind, held).search_self(1))
         assert_same_searches(index, kind, held, algorithm)
 
 
@@ -106,7 +107,8 @@ def test_objects_come_back_as_they_went_in(kind):
     assert len(index) == n + 2
     with pytest.raises(InvalidArgument, match="0 is not one"):
         index.get([1, 0])
-    assert len(index.get([])) == 0
+    none = index.get([])
+    assert (none.shape[0] if hasattr(none, "shape") else len(none)) == 0
 
 
 ROWS = np.random.default_rng(0).normal(size=(400, 3)).round(1)
@@ -185,8 +187,8 @@ class TestIds:
         assert None not in index
 
     def test_those_of_a_fasta_file(self):
-        index = Index(Fasta(["AB"], ["one"]), kernels.Spectrum(1))
-        index.add(Fasta(["BB", "A"], ["two", "three"]))
+        index = Index(Fasta(["one"], ["AB"]), kernels.Spectrum(1))
+        index.add(Fasta(["two", "three"], ["BB", "A"]))
         assert index.search("A", k=3).ids.tolist() == [["one", "three", "two"]]
 
     @pytest.mark.parametrize(
@@ -360,10 +362,10 @@ class TestApproximation:
 
     def test_ranks(self):
         """Over many seeds, failures are no more than promised, by a wide margin of chance."""
-        index, queries = self.grown(n=1200, removed=100)
+        index, queries = self.grown(n=9000, removed=500)
         exact = index.search(queries, 30, algorithm="scan").values[:, -1]
         failures, n = 0, 0
-        for seed in range(60):
+        for seed in range(20):
             hits = index.search(queries, 3, rank=30, delta=0.2, seed=seed)
             failures += int((hits.values[:, -1] < exact).sum())
             n += len(queries)

@@ -178,7 +178,9 @@ def restore_engines(
             name=lambda place: name(place if order is None else int(order[place])),
             order=order,
         )
-    tree = core and restore_tree(core, space, record.part("tree"), name=name)
+    tree = None
+    if core is not None:
+        tree = restore_tree(core, space, record.part("tree"), name=name)
     engines = Engines(space, base=base, threads=threads, name=name)
     has_filter = "filter" in record.facts
     engines._built = _Built(

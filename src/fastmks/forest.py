@@ -197,7 +197,7 @@ class Forest:
         promises = [asked.approximation]
         if len(sizes) > 1:
             promises = split_approximation(asked.approximation, list(sizes.values()), k)
-        found = []
+        found: list[tuple[TopKFound, str]] = []
         for (i, size), promise in zip(sizes.items(), promises, strict=True):
             part = self.parts[i]
             search = self._search(asked, i, promise, is_main=len(found) == 0)
@@ -212,7 +212,7 @@ class Forest:
         self, asked: Asked, thresholds: np.ndarray[Any, np.dtype[np.float64]]
     ) -> tuple[AboveFound, str]:
         """Return all at or above each query's threshold, and who found most of them."""
-        found = []
+        found: list[tuple[AboveFound, str]] = []
         for i in self._sizes(asked):
             part = self.parts[i]
             search = self._search(asked, i, EXACT, is_main=len(found) == 0)

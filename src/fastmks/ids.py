@@ -39,7 +39,7 @@ class Ids:
     @property
     def is_text(self) -> bool:
         """Whether they are strings."""
-        return self.chunks[0].dtype.kind == "U"
+        return bool(self.chunks[0].dtype.kind == "U")
 
     def name(self, position: int) -> str:
         """Return how errors and pictures call the object at a position."""

@@ -126,12 +126,11 @@ class Content:
         return (False, False) if made is None else made[0].has_built
 
     def prepare(self, others: Sequence["Content"]) -> None:
-        """Build what the largest of those had that this is made of: nobody has to wait for it."""
-        has_tree, has_filter = max(others, key=len).has_built
+        """Build what one of those had that this is made of: no search has to wait for it."""
         self._make()
-        if has_tree:
+        if any(other.has_built[0] for other in others):
             self.engines.tree(Progress(False))
-        if has_filter:
+        if any(other.has_built[1] for other in others):
             self.engines.filter(Progress(False))
 
     def _make(self) -> tuple[Engines, Planner]:

@@ -1,6 +1,7 @@
 """What something is made of, for a file: plain facts, and arrays by name."""
 
 import math
+import reprlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -42,7 +43,8 @@ class Record:
         value = self.facts.get(name)
         is_kind = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
         if not is_kind:
-            raise IndexFileError(f"{name!r} must be {_KINDS.get(kind, kind.__name__)}: {value!r}.")
+            wanted = _KINDS.get(kind, kind.__name__)
+            raise IndexFileError(f"{name!r} must be {wanted}: {reprlib.repr(value)}.")
         return value  # type: ignore[return-value]
 
     def count(self, name: str, *, least: int = 0, most: int = 2**62) -> int:

@@ -1,4 +1,4 @@
-"""An index as a record, for a file, and back: its kernel, its parts, and what was built for them."""
+"""An index as a record, for a file, and back: its kernel, its parts, what was built for them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

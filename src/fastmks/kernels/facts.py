@@ -1,5 +1,6 @@
 """Kernels as plain facts, for a file, and back. Functions are not: the user gives them again."""
 
+import reprlib
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, replace
 from typing import Any
@@ -175,7 +176,9 @@ def _restore(facts: Any, depth: int) -> Kernel:
         raise IndexFileError(f"kernels in files must be nested at most {_MOST_DEPTH} deep.")
     name = facts.get("name") if isinstance(facts, Mapping) else None
     if not isinstance(name, str) or name not in _BY_NAME:
-        raise IndexFileError(f"the kernel in the file is of no class that is known: {name!r:.80}.")
+        raise IndexFileError(
+            f"the kernel in the file is of no class that is known: {reprlib.repr(name)}."
+        )
     cls = _BY_NAME[name]
     parameters, functions = facts.get("parameters"), facts.get("functions", {})
     if not isinstance(parameters, Mapping) or not isinstance(functions, Mapping):
@@ -213,7 +216,9 @@ def _value(value: Any, depth: int) -> Any:
 def _item(value: Any, depth: int) -> Any:
     """Return one of several, which is no list again."""
     if isinstance(value, list):
-        raise IndexFileError(f"a kernel in the file has a list within a list: {value!r:.80}.")
+        raise IndexFileError(
+            f"a kernel in the file has a list within a list: {reprlib.repr(value)}."
+        )
     return _value(value, depth)
 
 
@@ -221,12 +226,12 @@ def _stand_in(facts: Any) -> _StandIn:
     match facts:
         case {"label": str(label), "is_compiled": bool(is_compiled)}:
             return _StandIn(label, is_compiled)
-    raise IndexFileError(f"a function in the file must have its label: {facts!r:.80}.")
+    raise IndexFileError(f"a function in the file must have its label: {reprlib.repr(facts)}.")
 
 
 def _make(cls: Any, arguments: Mapping[str, Any]) -> Any:
     """Call a class with arguments that it may refuse."""
     try:
         return cls(**arguments)
-    except (TypeError, ValueError, ArithmeticError) as error:
+    except (TypeError, ValueError, ArithmeticError, RecursionError) as error:
         raise IndexFileError(f"{cls.__name__} in the file cannot be made: {error}") from error
