@@ -11,6 +11,7 @@ import numpy as np
 
 from fastmks import _core
 from fastmks.errors import IndexFileError, InvalidArgument
+from fastmks.plain import from_plain, to_plain
 from fastmks.record import Record, nest, restoring
 from fastmks.stores.base import Store
 from fastmks.stores.listing import is_equal_to_itself, list_objects
@@ -126,9 +127,7 @@ class MemberStore(Store):
 
     def record(self) -> Record:
         """The numbers, and the members that these stand for, as far as they are plain."""
-        from fastmks.plain import to_plain
-
-        listed = to_plain(list(self.known.listed))
+        listed = to_plain(self.known.listed, name="members of sets")
         nested = nest({"listed": listed}, {"kind": "sets", "n_members": len(self.known)})
         arrays: dict[str, Any] = {"offsets": self.offsets, "members": self.members}
         return Record(nested.facts, {**nested.arrays, **arrays})
@@ -157,8 +156,6 @@ def join_sets(stores: Sequence[MemberStore]) -> MemberStore:
 
 def restore_sets(record: Record, *, check: MemberCheck) -> MemberStore:
     """Return the store that was recorded; members are read at the first query, and checked."""
-    from fastmks.plain import from_plain
-
     check_kind(record, "sets")
     n_members = record.count("n_members", most=_MOST_NUMBERS)
     plain = record.part("listed")
