@@ -108,7 +108,7 @@ class PythonStore(Store):
 
     def calls(self, kernel: Hashable, functions: Functions) -> Calls:
         """Return what the core needs to call a kernel's functions; one for each kernel."""
-        made = self._calls.get(kernel)
+        made = self._calls.get(kernel) if self._calls else None  # hashing a kernel takes its time
         if made is None:
             known = self._known.get(repr(kernel)) if self._known else None
             self_values = np.full(len(self), np.nan) if known is None else known.copy()
