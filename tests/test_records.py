@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,8 +31,8 @@ def recorded(objects):
     return frozen(objects.record(encode=pickle.dumps))
 
 
-def restored(record, kernel):
-    return restore_objects(record, kernel, decode=pickle.loads)
+def restored(record, kernel, like=None):
+    return restore_objects(record, kernel, like=like, decode=pickle.loads)
 
 
 def values(objects, kernel, queries):
@@ -245,3 +246,36 @@ def test_stores_of_several_lengths_are_refused():
         restore_objects(Record(record.facts, arrays), kernel)
     with pytest.raises(IndexFileError, match="not those of the kernel"):
         restore_objects(record, K.OnField(0, K.Linear()))
+
+
+UNLIKE = [
+    (K.Linear(), np.eye(3), np.eye(2)),
+    (K.Linear(), np.eye(3), sp.csr_array(np.eye(3))),
+    (K.Tanimoto(), np.eye(3, dtype=bool), np.eye(4, dtype=bool)),
+    (K.Tanimoto(), np.eye(3, dtype=bool), [{0}, {1}]),
+    (K.Spectrum(2), ["ab"], [b"ab"]),
+    (K.SmithWaterman(), ["AR"], [b"AR"]),
+    (K.GlobalAlignment(1.0), [[1.0]], [np.ones((3, 2))]),
+    (K.Custom(overlap), np.eye(2), np.eye(3)),
+    (K.Custom(overlap), np.eye(2), np.eye(2, dtype=int)),
+    (K.Custom(overlap), np.eye(2), [1, 2]),
+]
+
+
+@pytest.mark.parametrize(("kernel", "objects", "others"), UNLIKE)
+def test_parts_of_several_kinds_are_refused(kernel, objects, others):
+    """Each is a record of its own, and what each of them is would do by itself."""
+    first, second = (read_objects(these, kernel) for these in (objects, others))
+    assert restored(recorded(first), kernel, like=first.take(np.zeros(0, int))).form == first.form
+    with pytest.raises(IndexFileError, match="the objects must be .*, as others are"):
+        restored(recorded(second), kernel, like=first)
+
+
+@CASES
+def test_what_is_added_has_the_form_of_what_is_there(kind):
+    read = read_objects(kind.objects, kind.kernel)
+    none = read.take(np.zeros(0, np.int64))
+    assert none.form == read.form == join_objects(kind.kernel, [read]).form
+    if not joins_at_once(kind.kernel):
+        assert read_more(kind.objects, kind.kernel, none).form == read.form
+    assert restored(recorded(read), kind.kernel, like=none).form == read.form

@@ -100,6 +100,15 @@ class PythonStore(Store):
         return PYTHON_OBJECTS
 
     @property
+    def form(self) -> Hashable:
+        """Rows of one shape and type of numbers, or any objects."""
+        if not isinstance(self.objects, np.ndarray):
+            return PythonStore, None
+        dtype = self.objects.dtype
+        kind = dtype.kind if dtype.kind in "US" else dtype.str  # strings have one length in each
+        return PythonStore, self.objects.shape[1:], kind
+
+    @property
     def n_bytes(self) -> int:
         """The memory of the array, or of the references; what they refer to is not known."""
         if isinstance(self.objects, np.ndarray):

@@ -1,6 +1,6 @@
 """Strings of letters that a substitution matrix scores, as numbers from 0, one after the other."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -45,6 +45,11 @@ class ResidueStore(Store):
     def kind(self) -> str:
         """What the objects are."""
         return "strings"
+
+    @property
+    def form(self) -> Hashable:
+        """Strings of the same letters, all str or all bytes."""
+        return ResidueStore, self.letters, self.has_bytes
 
     @property
     def n_bytes(self) -> int:

@@ -140,9 +140,8 @@ def join_sets(stores: Sequence[MemberStore]) -> MemberStore:
     for store in stores:
         listed = store.known.listed
         used, places = np.unique(store.members, return_inverse=True)
-        members = (listed[number] for number in used.tolist())
-        renamed = (numbers.setdefault(member, len(numbers)) for member in members)
-        parts.append(np.fromiter(renamed, np.int32, len(used))[places])
+        renamed = [numbers.setdefault(listed[i], len(numbers)) for i in used.tolist()]
+        parts.append(np.array(renamed, dtype=np.int32)[places])
     offsets = join_offsets([store.offsets for store in stores])
     members = np.concatenate(parts)
     sets = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
