@@ -79,6 +79,11 @@ class Objects:
         return found[()] if () in found else _put_together(found, len(positions))
 
     @property
+    def form(self) -> tuple[Hashable, ...]:
+        """The same for objects that can be joined."""
+        return tuple(store.form for store in self.stores.values())
+
+    @property
     def numbers_features(self) -> bool:
         """Whether queries must be read for these very objects."""
         return any(store.numbers_features for store in self.stores.values())
@@ -180,13 +185,15 @@ def restore_objects(
     record: Record,
     kernel: Kernel,
     *,
+    like: Objects | None = None,
     objects: Any = None,
     decode: Callable[[bytes], Any] | None = None,
 ) -> Objects:
     """Return the objects that were recorded, in the arrays of the record as they are.
 
-    Python objects that the record leaves out are taken from `objects`, all of them in order, and
-    those that were encoded are made by `decode`.
+    Where they are to be searched and joined with others, `like` says what they must be. Python
+    objects that the record leaves out are taken from `objects`, all of them in order, and those
+    that were encoded are made by `decode`.
     """
     readers = _readers(kernel)
     fields = [list(followed) for followed, _ in readers]
@@ -203,7 +210,10 @@ def restore_objects(
             stores[key] = leaf.restore(part)
     if len({len(store) for store in stores.values()}) > 1:
         raise IndexFileError("the stores of the objects differ in length.")
-    return Objects(stores)
+    read = Objects(stores)
+    if like is not None and read.form != like.form:
+        raise IndexFileError(f"the objects must be {like.kind}, as others are: {read.kind}.")
+    return read
 
 
 def _readers(kernel: Kernel) -> dict[_Key, ObjectKernel]:

@@ -1,6 +1,7 @@
 """What every store is: the objects of one kind, kept as one kind of kernel wants them."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Hashable
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -25,6 +26,11 @@ class Store(ABC):
     @abstractmethod
     def kind(self) -> str:
         """What the objects are, in words: "vectors of 3 columns"."""
+
+    @property
+    def form(self) -> Hashable:
+        """The same for stores whose objects can be in one store."""
+        return type(self), self.kind
 
     @abstractmethod
     def copy(self: _Self) -> _Self:

@@ -10,10 +10,10 @@ import numpy as np
 from fastmks import _core
 from fastmks._validate import check_unmasked
 from fastmks.errors import IndexFileError, InvalidArgument
-from fastmks.record import Record
+from fastmks.record import Record, restoring
 from fastmks.stores.base import Store
 from fastmks.stores.listing import is_table
-from fastmks.stores.restored import check_kind, faults_of_a_file, restored
+from fastmks.stores.restored import check_kind, restored
 from fastmks.stores.vector_input import make_queries
 from fastmks.stores.vectors import SparseStore
 
@@ -110,7 +110,7 @@ def restore_bits(record: Record) -> BitStore:
     behind = np.packbits(np.arange(64) >= used).view(np.uint64)[0]
     if words[:, last + 1 :].any() or (last < words.shape[1] and (words[:, last] & behind).any()):
         raise IndexFileError(f"rows of {n_bits} bits must have none behind them.")
-    with faults_of_a_file():
+    with restoring("the objects"):
         return BitStore(words, n_bits)
 
 

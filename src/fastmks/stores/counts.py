@@ -9,6 +9,7 @@ import numpy as np
 
 from fastmks import _core
 from fastmks.errors import IndexFileError, InvalidArgument
+from fastmks.plain import from_plain, to_plain
 from fastmks.record import Record, nest
 from fastmks.stores.base import Store
 from fastmks.stores.graphs import Graphs, restore_graphs
@@ -87,15 +88,13 @@ class CountStore(Store):
 
         Labels have the first columns: graphs are read before anything of them is counted.
         """
-        from fastmks.plain import to_plain
-
         features = self.vocabulary.first()
         labels = [feature[0] for feature in features if isinstance(feature, tuple)]
         others = features[len(labels) :]
         parts = {
             "counts": self.counts.record(),
             "graphs": self.kept.record(),
-            "labels": to_plain(labels),
+            "labels": to_plain(labels, name="labels"),
         }
         nested = nest(parts, {"kind": "counts", "noun": self.noun, "n_labels": len(labels)})
         arrays: dict[str, np.ndarray[Any, Any]] = {
@@ -133,8 +132,6 @@ def _read_features(
     content: np.ndarray[Any, np.dtype[np.uint8]],
     offsets: _Positions,
 ) -> list[Hashable]:
-    from fastmks.plain import from_plain
-
     labels = from_plain(plain)
     if len(labels) != n_labels or not all(map(is_equal_to_itself, labels)):
         raise IndexFileError(f"there must be {n_labels} labels, equal to themselves.")

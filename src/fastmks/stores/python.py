@@ -82,6 +82,14 @@ class PythonStore(Store):
     _calls: dict[Hashable, Calls] = field(default_factory=dict, repr=False)
     # What is known of K(x, x) from a file, by what the kernel prints: functions are not in files.
     _known: Mapping[str, _Floats] = field(default_factory=dict, repr=False)
+    # How many axes the objects of a list have that are arrays: known also when all have left.
+    n_axes: int | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.objects, list) and self.objects:
+            first = self.objects[0]
+            n_axes = first.ndim if isinstance(first, np.ndarray) else None
+            object.__setattr__(self, "n_axes", n_axes)
 
     def __len__(self) -> int:
         return len(self.objects)
@@ -92,6 +100,15 @@ class PythonStore(Store):
         return PYTHON_OBJECTS
 
     @property
+    def form(self) -> Hashable:
+        """Rows of one shape and type of numbers, or any objects."""
+        if not isinstance(self.objects, np.ndarray):
+            return PythonStore, None
+        dtype = self.objects.dtype
+        kind = dtype.kind if dtype.kind in "US" else dtype.str  # strings have one length in each
+        return PythonStore, self.objects.shape[1:], kind
+
+    @property
     def n_bytes(self) -> int:
         """The memory of the array, or of the references; what they refer to is not known."""
         if isinstance(self.objects, np.ndarray):
@@ -100,7 +117,7 @@ class PythonStore(Store):
 
     def calls(self, kernel: Hashable, functions: Functions) -> Calls:
         """Return what the core needs to call a kernel's functions; one for each kernel."""
-        made = self._calls.get(kernel)
+        made = self._calls.get(kernel) if self._calls else None  # hashing a kernel takes its time
         if made is None:
             known = self._known.get(repr(kernel)) if self._known else None
             self_values = np.full(len(self), np.nan) if known is None else known.copy()
@@ -136,7 +153,7 @@ class PythonStore(Store):
         else:
             facts, arrays = {"form": "encoded"}, _encoded(self.objects, encode)
         known = self._self_values()
-        facts |= {"kind": "python", "known": list(known)}
+        facts |= {"kind": "python", "known": list(known), "n_axes": self.n_axes}
         return Record(facts, arrays | {f"known {i}": a for i, a in enumerate(known.values())})
 
     def _self_values(self) -> dict[str, _Floats]:
@@ -157,7 +174,7 @@ class PythonStore(Store):
             for kernel, calls in list(self._calls.items())
         }
         known = {name: values[positions].copy() for name, values in self._known.items()}
-        return PythonStore(objects, calls, known)
+        return PythonStore(objects, calls, known, self.n_axes)
 
 
 def join_python(stores: Sequence[PythonStore]) -> PythonStore:
@@ -181,7 +198,8 @@ def join_python(stores: Sequence[PythonStore]) -> PythonStore:
         )
         for name in names
     }
-    return PythonStore(objects, calls, known)
+    n_axes = next((store.n_axes for store in stores if store.n_axes is not None), None)
+    return PythonStore(objects, calls, known, n_axes)
 
 
 def _joined(parts: Sequence[list[Any] | _Array]) -> list[Any] | _Array:

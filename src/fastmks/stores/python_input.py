@@ -40,7 +40,7 @@ def read_python_queries(queries: Any, like: PythonStore, *, name: str) -> Python
         return PythonStore(_rows_like(queries, like.objects, name))
     if isinstance(queries, (str, bytes)):
         return PythonStore([queries])
-    if isinstance(queries, np.ndarray) and _is_one_of(queries, like.objects):
+    if isinstance(queries, np.ndarray) and queries.ndim == like.n_axes:
         return PythonStore([queries])
     return read_python(queries, name=name)
 
@@ -105,7 +105,8 @@ def restore_python(
         if not isinstance(name, str) or len(values) != len(store):
             raise IndexFileError("the known values of a kernel must be one for each object.")
         known[name] = values
-    return PythonStore(store.objects, {}, known)
+    n_axes = None if record.facts.get("n_axes") is None else record.count("n_axes", most=_MOST_AXES)
+    return PythonStore(store.objects, {}, known, n_axes)
 
 
 def _restored_rows(record: Record) -> _Array:
@@ -126,6 +127,8 @@ def _decoded(record: Record, decode: Callable[[bytes], Any] | None) -> list[Any]
 
 
 def _given_again(objects: Any, n_objects: int) -> PythonStore:
+    if n_objects == 0:
+        return PythonStore([])
     if objects is None:
         raise InvalidArgument(
             f"the {n_objects} Python objects are not in the file: pass objects=..., the same in "
@@ -174,11 +177,6 @@ def _rows_like(queries: Any, array: _Array, name: str) -> _Array:
             f"with; got shape {read.shape}."
         )
     return _plain(read, name)
-
-
-def _is_one_of(array: _Array, objects: list[Any]) -> bool:
-    first = objects[0] if objects else None
-    return isinstance(first, np.ndarray) and first.ndim == array.ndim
 
 
 def _plain(array: _Array, name: str) -> _Array:

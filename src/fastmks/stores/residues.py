@@ -1,6 +1,6 @@
 """Strings of letters that a substitution matrix scores, as numbers from 0, one after the other."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -8,10 +8,10 @@ import numpy as np
 
 from fastmks import _core
 from fastmks.errors import IndexFileError, InvalidArgument
-from fastmks.record import Record
+from fastmks.record import Record, restoring
 from fastmks.stores.base import Store
 from fastmks.stores.ragged import join_offsets, offsets_of, take_runs
-from fastmks.stores.restored import check_kind, faults_of_a_file, restored, restored_offsets
+from fastmks.stores.restored import check_kind, restored, restored_offsets
 from fastmks.stores.strings import check_same_strings, cut_strings, read_strings
 
 __all__ = [
@@ -45,6 +45,11 @@ class ResidueStore(Store):
     def kind(self) -> str:
         """What the objects are."""
         return "strings"
+
+    @property
+    def form(self) -> Hashable:
+        """Strings of the same letters, all str or all bytes."""
+        return ResidueStore, self.letters, self.has_bytes
 
     @property
     def n_bytes(self) -> int:
@@ -96,7 +101,7 @@ def restore_residues(record: Record, letters: str) -> ResidueStore:
     has_bytes = record.fact("has_bytes", bool)
     if has_bytes and any(ord(letter) > 255 for letter in letters):
         raise IndexFileError(f"bytes do not have the letters {letters}.")
-    with faults_of_a_file():
+    with restoring("the objects"):
         return ResidueStore(residues, offsets, letters, has_bytes)
 
 

@@ -1,7 +1,5 @@
 """Read the arrays of a record for a store: as they are, and never trusted."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,7 +8,7 @@ from fastmks.errors import IndexFileError
 from fastmks.record import Record
 from fastmks.stores.ragged import rising
 
-__all__ = ["check_kind", "faults_of_a_file", "restored", "restored_offsets"]
+__all__ = ["check_kind", "restored", "restored_offsets"]
 
 _Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -37,12 +35,3 @@ def check_kind(record: Record, *kinds: str) -> str:
     if kind not in kinds:
         raise IndexFileError(f"the objects must be {' or '.join(kinds)}: {kind!r}.")
     return kind
-
-
-@contextmanager
-def faults_of_a_file() -> Iterator[None]:
-    """Turn what the core says of arrays into an error of the file that they come from."""
-    try:
-        yield
-    except ValueError as error:
-        raise IndexFileError(f"the objects in the file do not fit together: {error}.") from error

@@ -10,10 +10,10 @@ import numpy as np
 from fastmks import _core
 from fastmks._validate import default_threads
 from fastmks.errors import IndexFileError, InvalidArgument
-from fastmks.record import Record, nest
+from fastmks.record import Record, nest, restoring
 from fastmks.stores.base import Store
 from fastmks.stores.ragged import join_offsets, offsets_of, take_runs
-from fastmks.stores.restored import check_kind, faults_of_a_file, restored, restored_offsets
+from fastmks.stores.restored import check_kind, restored, restored_offsets
 from fastmks.stores.strings import check_same_strings, cut_strings, read_strings
 from fastmks.stores.vectors import SparseStore, restore_sparse
 
@@ -143,7 +143,7 @@ def restore_grams(record: Record, rules: Sequence[GramRule]) -> GramStore:
         if len(counts[i]) != len(strings.offsets) - 1:
             raise IndexFileError("the counts must be one row for each string.")
         arrays = dict(record.part(f"table {i}").arrays)
-        with faults_of_a_file():
+        with restoring("the objects"):
             tables.append(_core.restore_gram_table(length, mismatches, alphabet, arrays))
             n_columns = tables[i].count(letters[:0], np.zeros(1, np.int64), 1)[3]
         if counts[i].n_columns != max(1, n_columns):

@@ -11,11 +11,11 @@ import numpy as np
 from fastmks import _core
 from fastmks._validate import check_unmasked
 from fastmks.errors import IndexFileError, InvalidArgument
-from fastmks.record import Record
+from fastmks.record import Record, restoring
 from fastmks.stores.base import Store
 from fastmks.stores.listing import is_sparse, is_table, list_objects
 from fastmks.stores.ragged import join_offsets, offsets_of, take_runs
-from fastmks.stores.restored import check_kind, faults_of_a_file, restored, restored_offsets
+from fastmks.stores.restored import check_kind, restored, restored_offsets
 from fastmks.stores.strings import FOR_STRINGS
 from fastmks.stores.vector_input import read_table
 
@@ -89,7 +89,7 @@ def restore_series(record: Record) -> SeriesStore:
     n_channels = record.count("n_channels", least=1)
     if len(values) % n_channels or _core.first_not_finite(values) >= 0:
         raise IndexFileError(f"the series must be finite, and of {n_channels} channels.")
-    with faults_of_a_file():
+    with restoring("the objects"):
         offsets = restored_offsets(record, "offsets", len(values) // n_channels)
         return SeriesStore(values, offsets, n_channels)
 

@@ -11,11 +11,12 @@ import numpy as np
 
 from fastmks import _core
 from fastmks.errors import IndexFileError, InvalidArgument
-from fastmks.record import Record, nest
+from fastmks.plain import from_plain, to_plain
+from fastmks.record import Record, nest, restoring
 from fastmks.stores.base import Store
 from fastmks.stores.listing import is_equal_to_itself, list_objects
 from fastmks.stores.ragged import join_offsets, offsets_of, take_entries
-from fastmks.stores.restored import check_kind, faults_of_a_file, restored, restored_offsets
+from fastmks.stores.restored import check_kind, restored, restored_offsets
 from fastmks.stores.vectors import read_only
 
 __all__ = [
@@ -126,24 +127,21 @@ class MemberStore(Store):
 
     def record(self) -> Record:
         """The numbers, and the members that these stand for, as far as they are plain."""
-        from fastmks.plain import to_plain
-
-        listed = to_plain(list(self.known.listed))
+        listed = to_plain(self.known.listed, name="members of sets")
         nested = nest({"listed": listed}, {"kind": "sets", "n_members": len(self.known)})
         arrays: dict[str, Any] = {"offsets": self.offsets, "members": self.members}
         return Record(nested.facts, {**nested.arrays, **arrays})
 
 
 def join_sets(stores: Sequence[MemberStore]) -> MemberStore:
-    """Return the sets of several stores in one, whose numbers stand for the members of all."""
+    """Return the sets of several stores in one, which numbers the members that they have."""
     numbers: dict[Hashable, int] = {}
-    parts = []
+    parts = [np.zeros(0, np.int32)]
     for store in stores:
         listed = store.known.listed
-        renamed = np.fromiter(
-            (numbers.setdefault(member, len(numbers)) for member in listed), np.int32, len(listed)
-        )
-        parts.append(renamed[store.members])
+        used, places = np.unique(store.members, return_inverse=True)
+        renamed = [numbers.setdefault(listed[i], len(numbers)) for i in used.tolist()]
+        parts.append(np.array(renamed, dtype=np.int32)[places])
     offsets = join_offsets([store.offsets for store in stores])
     members = np.concatenate(parts)
     sets = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
@@ -157,8 +155,6 @@ def join_sets(stores: Sequence[MemberStore]) -> MemberStore:
 
 def restore_sets(record: Record, *, check: MemberCheck) -> MemberStore:
     """Return the store that was recorded; members are read at the first query, and checked."""
-    from fastmks.plain import from_plain
-
     check_kind(record, "sets")
     n_members = record.count("n_members", most=_MOST_NUMBERS)
     plain = record.part("listed")
@@ -177,7 +173,7 @@ def restore_sets(record: Record, *, check: MemberCheck) -> MemberStore:
     lengths = np.diff(offsets)
     if len(lengths) and lengths.max() > _MOST_MEMBERS:
         raise IndexFileError("sets must have fewer than 2**30 members.")
-    with faults_of_a_file():
+    with restoring("the objects"):
         return MemberStore(offsets, members, lengths.astype(np.int32), Members(read, n_members))
 
 

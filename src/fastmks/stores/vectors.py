@@ -10,10 +10,10 @@ import numpy as np
 from fastmks import _core
 from fastmks._validate import import_extra
 from fastmks.errors import IndexFileError
-from fastmks.record import Record
+from fastmks.record import Record, restoring
 from fastmks.stores.base import Store
 from fastmks.stores.ragged import join_offsets, take_entries
-from fastmks.stores.restored import check_kind, faults_of_a_file, restored, restored_offsets
+from fastmks.stores.restored import check_kind, restored, restored_offsets
 
 __all__ = [
     "MOST_COLUMNS",
@@ -191,7 +191,7 @@ def restore_vectors(record: Record) -> VectorStore:
         return restore_sparse(record)
     rows = restored(record, "rows", np.float32, np.float64, ndim=2)
     n_columns = record.count("n_columns", least=1, most=min(rows.shape[1], MOST_COLUMNS))
-    with faults_of_a_file():
+    with restoring("the objects"):
         return DenseStore(rows[:, :n_columns])
 
 
@@ -202,7 +202,7 @@ def restore_sparse(record: Record) -> SparseStore:
     values = restored(record, "values", np.float32, np.float64)
     if _core.first_not_finite(values) >= 0:
         raise IndexFileError("the array 'values' must be finite.")
-    with faults_of_a_file():
+    with restoring("the objects"):
         return SparseStore(
             restored_offsets(record, "offsets", len(columns)),
             columns,
