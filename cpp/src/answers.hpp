@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cmath>
-#include <stdexcept>
 
 #include "fastmks/tree_search.hpp"
 
@@ -11,8 +10,7 @@ namespace fastmks {
 /// entered; the gap is 0 only when it lies below the k-th value.
 inline void write_answer(TopKAnswers answers, std::size_t row, TopK& best, std::size_t k,
                          double missed) {
-    const std::vector<Hit>& hits = best.sorted();
-    if (hits.size() < k) throw std::logic_error("a search found fewer than k objects");
+    const std::vector<Hit>& hits = best_of(best, k);
     for (std::size_t rank = 0; rank < k; ++rank) {
         answers.values[row * k + rank] = hits[rank].value;
         answers.positions[row * k + rank] = hits[rank].position;

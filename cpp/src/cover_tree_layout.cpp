@@ -47,11 +47,11 @@ public:
     Layout(const Draft& draft, const Geometry& geometry)
         : draft_(draft), geometry_(geometry), counts_(count_objects(draft)) {
         const std::size_t n = draft.next_leaf.size();
-        tree_.nodes.reserve(draft.nodes.size() - draft.n_dropped);
-        tree_.parent_distance.reserve(draft.nodes.size() - draft.n_dropped);
-        tree_.order.resize(n);
-        tree_.norms.resize(n);
-        tree_.leaf_distance.resize(n);
+        nodes_.reserve(draft.nodes.size() - draft.n_dropped);
+        parent_distance_.reserve(draft.nodes.size() - draft.n_dropped);
+        order_.resize(n);
+        norms_.resize(n);
+        leaf_distance_.resize(n);
     }
 
     CoverTree run() {
@@ -64,12 +64,18 @@ public:
             const std::uint32_t node = open.back();
             open.pop_back();
             visit(node);
-            for (std::uint32_t i = tree_.nodes[node].n_children; i-- > 0;) {
-                open.push_back(tree_.nodes[node].first_child + i);
+            for (std::uint32_t i = nodes_[node].n_children; i-- > 0;) {
+                open.push_back(nodes_[node].first_child + i);
             }
         }
         fill_norms();
-        return std::move(tree_);
+        CoverTree tree;
+        tree.nodes = Array(std::move(nodes_));
+        tree.parent_distance = Array(std::move(parent_distance_));
+        tree.order = Array(std::move(order_));
+        tree.norms = Array(std::move(norms_));
+        tree.leaf_distance = Array(std::move(leaf_distance_));
+        return tree;
     }
 
 private:
@@ -80,17 +86,17 @@ private:
         node.end = begin + counts_[drafted];
         node.level = from.level;
         node.point_norm = geometry_.norm_above(draft_.self_values[from.point]);
-        tree_.parent_distance.push_back(root_above(from.parent_distance));
+        parent_distance_.push_back(root_above(from.parent_distance));
         node.parent_radius = root_above(from.parent_radius);
         node.radius = root_above(from.radius);
-        tree_.nodes.push_back(node);
+        nodes_.push_back(node);
     }
 
     // Numbers the children of a node and places its point and leaves.
     void visit(std::uint32_t at) {
         const std::uint32_t drafted = draft_of_[at];
-        Node node = tree_.nodes[at];
-        node.first_child = static_cast<std::uint32_t>(tree_.nodes.size());
+        Node node = nodes_[at];
+        node.first_child = static_cast<std::uint32_t>(nodes_.size());
         std::uint32_t begin = node.begin;
         if (!has_self_child(draft_, drafted)) put(draft_.nodes[drafted].point, begin++);
         for_each_child(draft_, drafted, [&](std::uint32_t child) {
@@ -101,21 +107,21 @@ private:
         });
         node.leaves = begin;
         for_each_leaf(draft_, drafted, [&](std::uint32_t leaf) {
-            tree_.leaf_distance[begin] = root_above(draft_.leaf_distance[leaf]);
+            leaf_distance_[begin] = root_above(draft_.leaf_distance[leaf]);
             put(leaf, begin++);
         });
-        tree_.nodes[at] = node;
+        nodes_[at] = node;
     }
 
     void put(std::uint32_t object, std::uint32_t place) {
-        tree_.order[place] = object;
-        tree_.norms[place] = geometry_.norm_above(draft_.self_values[object]);
+        order_[place] = object;
+        norms_[place] = geometry_.norm_above(draft_.self_values[object]);
     }
 
     // Children come after their parents, so backwards each node finds its children filled in.
     void fill_norms() {
-        for (std::size_t at = tree_.nodes.size(); at-- > 0;) {
-            Node& node = tree_.nodes[at];
+        for (std::size_t at = nodes_.size(); at-- > 0;) {
+            Node& node = nodes_[at];
             node.least_norm = HUGE_VAL;
             node.greatest_norm = 0.0;
             const auto add = [&](double least, double greatest) {
@@ -123,12 +129,12 @@ private:
                 node.greatest_norm = std::max(node.greatest_norm, greatest);
             };
             const auto add_object = [&](std::uint32_t place) {
-                const auto object = static_cast<std::size_t>(tree_.order[place]);
-                add(geometry_.norm_below(draft_.self_values[object]), tree_.norms[place]);
+                const auto object = static_cast<std::size_t>(order_[place]);
+                add(geometry_.norm_below(draft_.self_values[object]), norms_[place]);
             };
             add_object(node.begin);
             for (std::uint32_t i = 0; i < node.n_children; ++i) {
-                const Node& child = tree_.nodes[node.first_child + i];
+                const Node& child = nodes_[node.first_child + i];
                 add(child.least_norm, child.greatest_norm);
             }
             for (std::uint32_t place = node.leaves; place < node.end; ++place) add_object(place);
@@ -139,7 +145,11 @@ private:
     const Geometry& geometry_;
     std::vector<std::uint32_t> counts_;
     std::vector<std::uint32_t> draft_of_;  // by node
-    CoverTree tree_;
+    std::vector<Node> nodes_;
+    std::vector<double> parent_distance_;
+    std::vector<std::int64_t> order_;
+    std::vector<double> norms_;
+    std::vector<double> leaf_distance_;
 };
 
 }  // namespace

@@ -65,6 +65,16 @@ Alphabet::Alphabet(const std::vector<Letter>& given, const Sequences& sequences)
     }
 }
 
+Alphabet::Alphabet(std::vector<Letter> letters) : letters_(std::move(letters)) {
+    Letter largest = 0;
+    for (const Letter letter : letters_) largest = std::max(largest, letter);
+    if (largest > largest_letter) throw std::invalid_argument("no such letter in Unicode");
+    codes_.resize(std::size_t{largest} + 1, -1);
+    for (std::size_t code = 0; code < letters_.size(); ++code) {
+        codes_[letters_[code]] = static_cast<std::int32_t>(code);
+    }
+}
+
 void Alphabet::encode(const Sequences& sequences, std::size_t s,
                       std::vector<std::int32_t>& codes) const {
     const std::size_t begin = sequences.begin(s), length = sequences.length(s);
@@ -180,9 +190,14 @@ std::vector<std::int32_t> GramTable::named(const Sequences& sequences, std::size
     return names;
 }
 
+// With one letter nothing can be changed, and grams may be long.
+void GramTable::set_powers() {
+    powers_.resize(radix_ > 1 ? rule_.length : 1, 1);
+    for (std::size_t i = powers_.size() - 1; i > 0; --i) powers_[i - 1] = powers_[i] * radix_;
+}
+
 void GramTable::find_neighbours(const Labour& labour) {
-    powers_.resize(rule_.length, 1);
-    for (std::size_t i = rule_.length - 1; i > 0; --i) powers_[i - 1] = powers_[i] * radix_;
+    set_powers();
     const std::vector<Key> grams = levels_[0].grams.keys();
     std::size_t n_neighbours = 0;
     if (!grams.empty()) for_each_neighbour(grams[0], [&](Key) { ++n_neighbours; });

@@ -189,18 +189,24 @@ void PivotProjection::take(const Factor& factor) {
         positions_.push_back(pivots[order[at]].position);
         exponents_.push_back(pivots[order[at]].exponent);
     }
-    axes_.assign(m * stride, 0.0);
+    set_axes(m);
     for (std::size_t i = 0; i < m; ++i) {
         pivots_.push_back(pivots[i].position);
         for (std::size_t j = 0; j <= i; ++j) {
             axes_[i * stride + columns[j]] = factor.inverse(i)[j];
         }
-        axis_rows_.push_back(axes_.data() + i * stride);
     }
     amplification_ = factor.amplification();
     lost_amplification_ = factor.lost_amplification();
     defect_ = factor.defect();
     share_ = factor.share();
+}
+
+// Makes room for the axes.
+void PivotProjection::set_axes(std::size_t n_pivots) {
+    const std::size_t stride = padded(n_pivots);
+    axes_.assign(n_pivots * stride, 0.0);
+    for (std::size_t i = 0; i < n_pivots; ++i) axis_rows_.push_back(axes_.data() + i * stride);
 }
 
 double PivotProjection::error_share() const noexcept {

@@ -162,7 +162,9 @@ private:
                 const ScoreRange range = query_.is_finite ? bounds(position) : ScoreRange::all();
                 if (range.high < query_.reach) continue;
                 if (query_.is_finite) floor(range.low, position);
-                candidates_.push_back({range.high, position});
+                // A damaged table has bounds that are not numbers: they bound nothing.
+                const double bound = range.high == range.high ? range.high : HUGE_VAL;
+                candidates_.push_back({bound, position});
             }
             look();
             counts_.bounds += end - begin;
@@ -292,7 +294,7 @@ BoundCounts pivot_top_k(const ScanProblem& problem, const PivotTable& table, std
     const auto answer = [&](std::size_t query, PivotSearch& search) {
         TopK best(k);
         search.top_k(query, k, best);
-        const std::vector<Hit>& hits = best.sorted();
+        const std::vector<Hit>& hits = best_of(best, k);
         for (std::size_t rank = 0; rank < k; ++rank) {
             values[problem.row(query) * k + rank] = hits[rank].value;
             positions[problem.row(query) * k + rank] = hits[rank].position;

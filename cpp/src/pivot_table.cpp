@@ -22,14 +22,10 @@ PivotTable::PivotTable(std::shared_ptr<const PivotProjection> projection, std::s
     : projection_(std::move(projection)), dimension_(projection_->dimension()) {
     const Space& objects = projection_->objects();
     const std::size_t n = objects.size();
-    rows_.resize(n * dimension_);
-    tails_.resize(n);
-    errors_.resize(n);
-    norms_.resize(n);
-    is_pivot_.assign(n, 0);
-    for (const std::int64_t position : projection_->known()) {
-        is_pivot_[static_cast<std::size_t>(position)] = 1;
-    }
+    rows_ = Array<float>(n * dimension_);
+    tails_ = Array<float>(n);
+    errors_ = norms_ = Array<double>(n);
+    mark_pivots();
     std::vector<int> exponents(n);
     const std::size_t step = std::clamp<std::size_t>(values_per_task / dimension_, 1, most_objects);
     parallel_for((n + step - 1) / step, threads, watch, [&](std::size_t task, Worker& worker) {
@@ -51,34 +47,40 @@ PivotTable::PivotTable(std::shared_ptr<const PivotProjection> projection, std::s
     for (std::size_t i = 0; i < n; ++i) share_unit(i, exponents[i]);
 }
 
+void PivotTable::mark_pivots() {
+    is_pivot_.assign(projection_->objects().size(), 0);
+    for (const std::int64_t position : projection_->known()) {
+        is_pivot_[static_cast<std::size_t>(position)] = 1;
+    }
+}
+
 // Takes objects from `begin` on, each in a unit of its own.
 void PivotTable::keep(const Coordinates& part, std::size_t begin) {
     for (std::size_t at = 0; at < part.size(); ++at) {
         const std::size_t i = begin + at;
-        norms_[i] = part.norms[at];
-        tails_[i] = round_up(part.tails[at]);
-        errors_[i] = part.errors[at];
+        norms_.edit()[i] = part.norms[at];
+        tails_.edit()[i] = round_up(part.tails[at]);
+        errors_.edit()[i] = part.errors[at];
     }
-    std::transform(part.rows.begin(), part.rows.end(),
-                   rows_.begin() + static_cast<std::ptrdiff_t>(begin * dimension_),
+    std::transform(part.rows.begin(), part.rows.end(), rows_.edit().data() + begin * dimension_,
                    [](double x) { return static_cast<float>(x); });
 }
 
 // From the unit of an object to that of all, which is no smaller where the object is not zero.
 void PivotTable::share_unit(std::size_t i, int exponent) {
     const double unit = std::ldexp(1.0, std::clamp(exponent - exponent_, -1000, 0));
-    norms_[i] *= unit;
+    norms_.edit()[i] *= unit;
     // Rounding to float32, twice, and what underflow takes.
-    errors_[i] = errors_[i] * unit + norms_[i] * 0x1p-23 + 1e-36;
-    tails_[i] = round_up(tails_[i] * unit);
-    float* row = rows_.data() + i * dimension_;
+    errors_.edit()[i] = errors_[i] * unit + norms_[i] * 0x1p-23 + 1e-36;
+    tails_.edit()[i] = round_up(tails_[i] * unit);
+    float* row = rows_.edit().data() + i * dimension_;
     for (std::size_t c = 0; c < dimension_; ++c) row[c] = static_cast<float>(row[c] * unit);
     norm_ = std::max(norm_, norms_[i] * up);
 }
 
 std::size_t PivotTable::n_bytes() const noexcept {
-    return sizeof(float) * (rows_.size() + tails_.size()) +
-           sizeof(double) * (errors_.size() + norms_.size()) + is_pivot_.size();
+    return rows_.n_bytes() + tails_.n_bytes() + errors_.n_bytes() + norms_.n_bytes() +
+           is_pivot_.size();
 }
 
 }  // namespace fastmks

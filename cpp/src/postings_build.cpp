@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 
 #include "fastmks/postings.hpp"
@@ -14,7 +15,7 @@ namespace fastmks {
 namespace {
 
 constexpr double up = 1 + 0x1p-20;
-constexpr std::size_t most_planes = 4;  // of one column
+constexpr std::size_t most_planes = Postings::most_planes;
 // A plane must take the place of this many postings in a block of 512 objects: a line costs about
 // as much time as one or two of them, and as much room as eight (docs/sparse.md has figures).
 constexpr std::size_t postings_per_line = 3;
@@ -109,14 +110,16 @@ void Postings::find_columns(const VectorStore& store, Draft& draft) {
         n_slots_ = draft.n_columns;
         return;
     }
-    columns_.reserve(draft.n_entries);
+    std::vector<std::int32_t> columns;
+    columns.reserve(draft.n_entries);
     for (std::size_t i = 0; i < store.size(); ++i) {
         const VectorEntries entries = store.entries(i);
-        columns_.insert(columns_.end(), entries.columns.begin(), entries.columns.end());
+        columns.insert(columns.end(), entries.columns.begin(), entries.columns.end());
     }
-    std::sort(columns_.begin(), columns_.end());
-    columns_.erase(std::unique(columns_.begin(), columns_.end()), columns_.end());
-    columns_.shrink_to_fit();
+    std::sort(columns.begin(), columns.end());
+    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+    columns.shrink_to_fit();
+    columns_ = Array(std::move(columns));
     n_slots_ = columns_.size();
 }
 
@@ -135,24 +138,27 @@ void Postings::order(const Draft& draft) {
         const int moved = lengths[i].exponent - draft.exponent(i, exponent_);
         units[i] = std::ldexp(lengths[i].scaled, moved);
     }
-    positions_.resize(n);
-    std::iota(positions_.begin(), positions_.end(), 0U);
+    positions_ = Array<std::uint32_t>(n);
+    const std::span<std::uint32_t> positions = positions_.edit();
+    std::iota(positions.begin(), positions.end(), 0U);
     if (!draft.is_cosine) {
-        std::stable_sort(positions_.begin(), positions_.end(),
+        std::stable_sort(positions.begin(), positions.end(),
                          [&](std::uint32_t a, std::uint32_t b) { return units[a] > units[b]; });
     }
-    places_.resize(n);
-    for (std::size_t p = 0; p < n; ++p) places_[positions_[p]] = static_cast<std::uint32_t>(p);
-    shelf_norms_.assign((n + shelf_size - 1) / shelf_size, 0.0);
+    places_ = Array<std::uint32_t>(n);
+    const std::span<std::uint32_t> places = places_.edit();
+    for (std::size_t p = 0; p < n; ++p) places[positions[p]] = static_cast<std::uint32_t>(p);
+    shelf_norms_ = Array<double>((n + shelf_size - 1) / shelf_size);
+    const std::span<double> shelf_norms = shelf_norms_.edit();
     for (std::size_t p = n; p-- > 0;) {
-        double& norm = shelf_norms_[p / shelf_size];
-        if (p % shelf_size == shelf_size - 1 && p + 1 < n) norm = shelf_norms_[p / shelf_size + 1];
-        norm = std::max(norm, units[positions_[p]] * up);
+        double& norm = shelf_norms[p / shelf_size];
+        if (p % shelf_size == shelf_size - 1 && p + 1 < n) norm = shelf_norms[p / shelf_size + 1];
+        norm = std::max(norm, units[positions[p]] * up);
     }
     if (!draft.is_cosine) return;
-    inverse_norms_.assign(n_blocks(n) * block_size, 0.0f);
+    inverse_norms_ = Array<float>(n_blocks(n) * block_size);
     for (std::size_t p = 0; p < n; ++p) {
-        if (units[p] > 0.0) inverse_norms_[p] = static_cast<float>(1.0 / units[p]);
+        if (units[p] > 0.0) inverse_norms_.edit()[p] = static_cast<float>(1.0 / units[p]);
     }
 }
 
@@ -170,26 +176,27 @@ void Postings::share_out(const VectorStore& store, Draft& draft) {
         }
     }
     const std::size_t cost = postings_per_line * n_blocks(size());
-    slots_.assign(n_slots_ + 1, {0, 0});
+    slots_ = Array<Slot>(n_slots_ + 1);
     for (std::size_t s = 0; s < n_slots_; ++s) {
         const std::size_t n_planes = draft.widths[s].best_planes(cost);
-        slots_[s + 1] = {slots_[s].list + draft.widths[s].longer_than(n_planes),
-                         slots_[s].plane + n_planes};
+        slots_.edit()[s + 1] = {slots_[s].list + draft.widths[s].longer_than(n_planes),
+                                slots_[s].plane + n_planes};
     }
     n_planes_ = slots_.back().plane;
     draft.widths = {};
 }
 
 void Postings::fill(const VectorStore& store, const Draft& draft, const Watch& watch) {
-    postings_.resize(slots_.back().list);
-    lines_.assign(n_blocks(size()) * n_planes_, PlaneLine{});
+    postings_ = Array<Posting>(slots_.back().list);
+    lines_ = Array<PlaneLine>(n_blocks(size()) * n_planes_);
+    const std::span<Posting> postings = postings_.edit();
     std::vector<std::size_t> ends(n_slots_);
     for (std::size_t s = 0; s < ends.size(); ++s) ends[s] = slots_[s].list;
     for (std::size_t p = 0; p < size(); ++p) {
         const std::size_t row = positions_[p];
         const VectorEntries entries = store.entries(row);
         const int exponent = draft.exponent(row, exponent_);
-        PlaneLine* const lines = lines_.data() + p / block_size * n_planes_;
+        PlaneLine* const lines = lines_.edit().data() + p / block_size * n_planes_;
         const std::size_t word = p % block_size / 64;
         for (std::size_t e = 0; e < entries.columns.size(); ++e) {
             const std::size_t s = slot(entries.columns[e]);
@@ -206,7 +213,7 @@ void Postings::fill(const VectorStore& store, const Draft& draft, const Watch& w
                 x -= static_cast<double>(bits);
                 if (x == 0.0) continue;
             }
-            postings_[ends[s]++] = {static_cast<std::uint32_t>(p), static_cast<float>(x)};
+            postings[ends[s]++] = {static_cast<std::uint32_t>(p), static_cast<float>(x)};
         }
         if (p % rows_per_look == 0) watch(p);
     }
@@ -228,9 +235,9 @@ Postings::Column Postings::column(std::int32_t index) const noexcept {
 }
 
 std::size_t Postings::n_bytes() const noexcept {
-    const auto bytes = [](const auto& array) { return array.size() * sizeof(array[0]); };
-    return bytes(columns_) + bytes(slots_) + bytes(postings_) + bytes(lines_) + bytes(positions_) +
-           bytes(places_) + bytes(inverse_norms_) + bytes(shelf_norms_);
+    return columns_.n_bytes() + slots_.n_bytes() + postings_.n_bytes() + lines_.n_bytes() +
+           positions_.n_bytes() + places_.n_bytes() + inverse_norms_.n_bytes() +
+           shelf_norms_.n_bytes();
 }
 
 }  // namespace fastmks

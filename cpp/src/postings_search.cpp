@@ -24,6 +24,12 @@ float round_down(double x) {
     return rounded > x ? std::nextafter(rounded, -HUGE_VALF) : rounded;
 }
 
+// A sum that is not a number, as damaged lists have them, may be anything.
+template <class T>
+T promised(T sum) {
+    return sum == sum ? sum : static_cast<T>(HUGE_VAL);
+}
+
 // A column that the query has, as far as its list has been read.
 struct Term {
     std::size_t next;
@@ -230,7 +236,7 @@ private:
         const std::size_t n = shelf_objects(shelf);
         const std::size_t n_blocks = (n + block_size - 1) / block_size;
         std::fill_n(scores_.begin(), n_blocks * block_size, 0.0f);
-        add_lists(query, first, first + n);
+        add_lists(query, first, n);
         std::fill(maxima_.begin(), maxima_.end(), -HUGE_VALF);
         const PlaneSum sum{query.planes.data(), query.level_ends.data(), query.n_levels};
         for (std::size_t b = 0; b < n_blocks; ++b) {
@@ -253,7 +259,7 @@ private:
         counts_.operations += n_blocks * (query.planes.size() + query.weighted.size());
     }
 
-    void add_lists(Query& query, std::size_t first, std::size_t end) {
+    void add_lists(Query& query, std::size_t first, std::size_t n) {
         const Posting* const postings = postings_.postings();
         float* const scores = scores_.data();
         constexpr std::size_t ahead = 8;  // lists lie anywhere
@@ -263,8 +269,11 @@ private:
             }
             Term& term = query.terms[i];
             std::size_t at = term.next;
-            for (; at < term.end && postings[at].place < end; ++at) {
-                scores[postings[at].place - first] += term.weight * postings[at].value;
+            for (; at < term.end; ++at) {
+                // A place before the shelf, which only a damaged list has, is one far behind it.
+                const std::size_t place = postings[at].place - first;
+                if (!(place < n)) break;
+                scores[place] += term.weight * postings[at].value;
             }
             counts_.operations += at - term.next;
             term.next = at;
@@ -318,6 +327,7 @@ private:
         const std::size_t size = is_few ? maxima_.size() : shelf_objects(shelf);
         if (n > size) return -HUGE_VALF;
         sorted_.assign(from, from + size);
+        for (float& score : sorted_) score = promised(score);
         const auto nth = sorted_.begin() + static_cast<std::ptrdiff_t>(n) - 1;
         std::nth_element(sorted_.begin(), nth, sorted_.end(), std::greater<>());
         return *nth;
@@ -340,7 +350,7 @@ private:
                 const std::size_t i = chunk + static_cast<std::size_t>(std::countr_zero(kept));
                 if (!(scores_[i] < end) || scores_[i] == -HUGE_VALF) continue;
                 query.findings.candidates.push_back(
-                    {scores_[i] + extra, postings_.position(first + i),
+                    {promised(scores_[i] + extra), postings_.position(first + i),
                      is_exact ? product(first + i, scores_[i]) : std::nanf("")});
             }
         }
@@ -390,7 +400,7 @@ BoundCounts postings_top_k(const ScanProblem& problem, const Postings& postings,
     return search_groups(problem, postings, k, threads, watch, [&](GroupSearch& search) {
         search.top_k(k);
         for (Query& query : search.queries()) {
-            const std::vector<Hit>& hits = query.findings.best.sorted();
+            const std::vector<Hit>& hits = best_of(query.findings.best, k);
             const std::size_t row = problem.row(query.findings.query);
             for (std::size_t rank = 0; rank < k; ++rank) {
                 values[row * k + rank] = hits[rank].value;

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <stdexcept>
 
 #include "fastmks/sketch.hpp"
@@ -14,7 +13,6 @@ constexpr std::size_t most_split_axes = 16;  // leaves are split along the first
 constexpr std::size_t most_sampled = 2048;   // objects looked at to choose one
 constexpr std::size_t many_leaves = 512;     // have boxes around groups of them
 constexpr double up = 1 + 0x1p-20;           // more than any rounding of these lengths
-constexpr std::uint32_t no_object = std::numeric_limits<std::uint32_t>::max();
 
 float round_down(double x) {
     const auto rounded = static_cast<float>(x);
@@ -154,38 +152,43 @@ Sketch::Sketch(const Space& objects, std::shared_ptr<const Projection> projectio
     order(rows, threads, watch);
 
     const std::size_t n_places = leaves_.size() * leaf_size;
-    codes_.resize(first_line(leaves_.size()) + lines_behind);
-    for (CodeLine& line : codes_) std::memset(line.bytes, code_bias, sizeof(line.bytes));
-    tails_.assign(n_places, 0.0f);
+    codes_ = Array<CodeLine>(first_line(leaves_.size()) + lines_behind);
+    for (CodeLine& line : codes_.edit()) std::memset(line.bytes, code_bias, sizeof(line.bytes));
+    tails_ = Array<float>(n_places);
     if (projection_->is_distance()) {
-        extras_.assign(n_places, 0.0f);
-        whole_centres_.assign(leaves_.size() * n_padded(), 0.0f);
+        extras_ = Array<float>(n_places);
+        whole_centres_ = Array<float>(leaves_.size() * n_padded());
     }
     boxes_.resize(n_leaf_groups(), dimension_);
     parallel_for(leaves_.size(), threads, watch, [&](std::size_t leaf, Worker& worker) {
         code_leaf(leaf, rows);
         worker.advance(leaf_objects(leaf));
     });
-    if (leaves_.size() < many_leaves) return;
-    group_boxes_.resize((n_leaf_groups() + group_size - 1) / group_size, dimension_);
+    if (n_box_groups() == 0) return;
+    group_boxes_.resize(n_box_groups(), dimension_);
     for (std::size_t group = 0; group < n_leaf_groups(); ++group) enclose_group(group);
+}
+
+std::size_t Sketch::n_box_groups() const noexcept {
+    return n_leaves() < many_leaves ? 0 : (n_leaf_groups() + group_size - 1) / group_size;
 }
 
 void Sketch::order(const Rows& rows, std::size_t threads, const Watch& watch) {
     const std::size_t n_leaves = (n_objects_ + leaf_size - 1) / leaf_size;
-    leaves_.resize(n_leaves);
-    positions_.assign(n_leaves * leaf_size, no_object);
-    for (std::size_t i = 0; i < n_objects_; ++i) positions_[i] = static_cast<std::uint32_t>(i);
+    leaves_ = Array<Leaf>(n_leaves);
+    positions_ = Array<std::uint32_t>(n_leaves * leaf_size, no_object);
+    std::uint32_t* const positions = positions_.edit().data();
+    for (std::size_t i = 0; i < n_objects_; ++i) positions[i] = static_cast<std::uint32_t>(i);
     struct Part {
         std::size_t begin, end;
     };
     std::vector<Part> parts;
     const std::size_t largest = std::max(leaf_size, (n_objects_ + 15) / 16);
-    Splitter(rows, positions_.data())
+    Splitter(rows, positions)
         .split(0, n_objects_, threads > 1 ? largest : n_objects_,
                [&](std::size_t begin, std::size_t end) { parts.push_back({begin, end}); });
     parallel_for(parts.size(), threads, watch, [&](std::size_t part, Worker& worker) {
-        Splitter(rows, positions_.data())
+        Splitter(rows, positions)
             .split(parts[part].begin, parts[part].end, leaf_size, [](std::size_t, std::size_t) {});
         worker.advance(0);
     });
@@ -208,13 +211,13 @@ void Sketch::code_leaf(std::size_t index, const Rows& rows) {
         const double half =
             std::max(static_cast<double>(greatest) - middle, static_cast<double>(middle) - least);
         const std::size_t at = boxes_.at(index, c);
-        boxes_.centres[at] = middle;
-        boxes_.halves[at] = round_up(half * up);
+        boxes_.centres.edit()[at] = middle;
+        boxes_.halves.edit()[at] = round_up(half * up);
         centre[c] = middle;
         centre_square += centre[c] * centre[c];
     }
     if (!whole_centres_.empty()) {
-        std::copy_n(centre.data(), dimension_, whole_centres_.data() + index * n_padded());
+        std::copy_n(centre.data(), dimension_, whole_centres_.edit().data() + index * n_padded());
     }
 
     std::vector<double> differences(n * dimension_);
@@ -232,25 +235,26 @@ void Sketch::code_leaf(std::size_t index, const Rows& rows) {
         error = std::max(error, rows.errors[member]);
         least_tail = std::min<double>(least_tail, rows.least_tails[member]);
         greatest_tail = std::max<double>(greatest_tail, rows.tails[member]);
-        tails_[index * leaf_size + j] = rows.tails[member];
+        tails_.edit()[index * leaf_size + j] = rows.tails[member];
         if (!extras_.empty()) {
             // -|difference|^2 / 2 - tail^2 / 2, above: both may be shorter than they seem.
             const double length = std::max(0.0, std::sqrt(square) * (2 - up) - rows.errors[member]);
             const double tail = rows.least_tails[member];
-            extras_[index * leaf_size + j] = round_up(-0.5 * (length * length + tail * tail));
+            extras_.edit()[index * leaf_size + j] =
+                round_up(-0.5 * (length * length + tail * tail));
         }
     }
-    boxes_.radii[index] = round_up(radius);
-    boxes_.lengths[index] = round_up(std::sqrt(centre_square) * up + radius);
-    boxes_.greatest_tails[index] = round_up(greatest_tail);
-    boxes_.least_tails[index] = round_down(least_tail);
-    leaves_[index] = {.scale = 1.0f,
-                      .code_norm = 0.0f,
-                      .code_error = round_up(error),
-                      .radius = boxes_.radii[index],
-                      .length = boxes_.lengths[index],
-                      .tail = boxes_.greatest_tails[index],
-                      .error = round_up(error)};
+    boxes_.radii.edit()[index] = round_up(radius);
+    boxes_.lengths.edit()[index] = round_up(std::sqrt(centre_square) * up + radius);
+    boxes_.greatest_tails.edit()[index] = round_up(greatest_tail);
+    boxes_.least_tails.edit()[index] = round_down(least_tail);
+    leaves_.edit()[index] = {.scale = 1.0f,
+                             .code_norm = 0.0f,
+                             .code_error = round_up(error),
+                             .radius = boxes_.radii[index],
+                             .length = boxes_.lengths[index],
+                             .tail = boxes_.greatest_tails[index],
+                             .error = round_up(error)};
     write_codes(index, differences);
 }
 
@@ -258,9 +262,9 @@ void Sketch::write_codes(std::size_t index, const std::vector<double>& differenc
     const std::size_t n = leaf_objects(index);
     double largest = 0.0;
     for (const double x : differences) largest = std::max(largest, std::abs(x));
-    Leaf& leaf = leaves_[index];
+    Leaf& leaf = leaves_.edit()[index];
     if (largest > 1e-30) leaf.scale = static_cast<float>(largest / largest_code);
-    CodeLine* codes = codes_.data() + first_line(index);
+    CodeLine* codes = codes_.edit().data() + first_line(index);
     double greatest_left = 0.0, greatest_length = 0.0;
     for (std::size_t j = 0; j < n; ++j) {
         double left = 0.0, length = 0.0;
@@ -296,10 +300,8 @@ std::size_t Sketch::leaf_objects(std::size_t leaf) const noexcept {
 
 void Boxes::resize(std::size_t n_groups, std::size_t n_dimensions) {
     dimension = n_dimensions;
-    centres.assign(n_groups * dimension * group_size, 0.0f);
-    halves = centres;
-    radii.assign(n_groups * group_size, 0.0f);
-    lengths = greatest_tails = least_tails = radii;
+    centres = halves = Array<float>(n_groups * dimension * group_size);
+    radii = lengths = greatest_tails = least_tails = Array<float>(n_groups * group_size);
 }
 
 LeafGroup Boxes::group(std::size_t index) const noexcept {
@@ -314,7 +316,7 @@ LeafGroup Boxes::group(std::size_t index) const noexcept {
 }
 
 std::size_t Boxes::n_bytes() const noexcept {
-    return sizeof(float) * (centres.size() + halves.size() + 4 * radii.size());
+    return centres.n_bytes() + halves.n_bytes() + 4 * radii.n_bytes();
 }
 
 // A box and a ball around those of a group of leaves.
@@ -333,8 +335,8 @@ void Sketch::enclose_group(std::size_t group) {
         }
         const auto middle = static_cast<float>(0.5 * least + 0.5 * greatest);
         const std::size_t at = group_boxes_.at(group, c);
-        group_boxes_.centres[at] = middle;
-        group_boxes_.halves[at] = round_up(std::max(greatest - middle, middle - least) * up);
+        group_boxes_.centres.edit()[at] = middle;
+        group_boxes_.halves.edit()[at] = round_up(std::max(greatest - middle, middle - least) * up);
         centre_square += static_cast<double>(middle) * middle;
         for (std::size_t leaf = first; leaf < end; ++leaf) {
             const double difference = boxes_.centres[boxes_.at(leaf, c)] - middle;
@@ -347,17 +349,15 @@ void Sketch::enclose_group(std::size_t group) {
         greatest_tail = std::max<double>(greatest_tail, boxes_.greatest_tails[leaf]);
         least_tail = std::min<double>(least_tail, boxes_.least_tails[leaf]);
     }
-    group_boxes_.radii[group] = round_up(radius);
-    group_boxes_.lengths[group] = round_up(std::sqrt(centre_square) * up + radius);
-    group_boxes_.greatest_tails[group] = round_up(greatest_tail);
-    group_boxes_.least_tails[group] = round_down(least_tail);
+    group_boxes_.radii.edit()[group] = round_up(radius);
+    group_boxes_.lengths.edit()[group] = round_up(std::sqrt(centre_square) * up + radius);
+    group_boxes_.greatest_tails.edit()[group] = round_up(greatest_tail);
+    group_boxes_.least_tails.edit()[group] = round_down(least_tail);
 }
 
 std::size_t Sketch::n_bytes() const noexcept {
-    return sizeof(CodeLine) * codes_.size() +
-           sizeof(float) * (tails_.size() + extras_.size() + whole_centres_.size()) +
-           boxes_.n_bytes() + group_boxes_.n_bytes() + sizeof(std::uint32_t) * positions_.size() +
-           sizeof(Leaf) * leaves_.size();
+    return codes_.n_bytes() + tails_.n_bytes() + extras_.n_bytes() + whole_centres_.n_bytes() +
+           boxes_.n_bytes() + group_boxes_.n_bytes() + positions_.n_bytes() + leaves_.n_bytes();
 }
 
 }  // namespace fastmks

@@ -417,7 +417,7 @@ BoundCounts sketch_top_k(const ScanProblem& problem, const Sketch& sketch, std::
     return search_groups(problem, sketch, k, threads, watch, [&](GroupSearch& search) {
         search.top_k(k);
         for (Query& query : search.queries()) {
-            const std::vector<Hit>& hits = query.best.sorted();
+            const std::vector<Hit>& hits = best_of(query.best, k);
             for (std::size_t rank = 0; rank < k; ++rank) {
                 values[problem.row(query.index) * k + rank] = hits[rank].value;
                 positions[problem.row(query.index) * k + rank] = hits[rank].position;

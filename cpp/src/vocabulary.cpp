@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <span>
 #include <stdexcept>
 
 namespace fastmks {
@@ -68,21 +69,22 @@ Vocabulary::Vocabulary(const KeySource& source, const Labour& labour) : space_(s
 }
 
 void Vocabulary::mark(const KeySource& source, const Labour& labour) {
-    bits_.resize(static_cast<std::size_t>(space_ / 64 + 1));
+    bits_ = Array<std::uint64_t>(static_cast<std::size_t>(space_ / 64 + 1));
+    const std::span<std::uint64_t> bits = bits_.edit();
     read_all(source, labour, [&](const std::vector<Key>& keys) {
         for (const Key key : keys) {
             if (key == no_key) continue;
             const std::uint64_t bit = std::uint64_t{1} << (key % 64);
-            const std::atomic_ref word(bits_[static_cast<std::size_t>(key / 64)]);
+            const std::atomic_ref word(bits[static_cast<std::size_t>(key / 64)]);
             // Most bits are set already, and reading does not take the word from other threads.
             if (!(word.load(std::memory_order_relaxed) & bit)) {
                 word.fetch_or(bit, std::memory_order_relaxed);
             }
         }
     });
-    ranks_.resize(bits_.size());
+    ranks_ = Array<std::uint32_t>(bits_.size());
     for (std::size_t w = 0; w < bits_.size(); ++w) {
-        ranks_[w] = static_cast<std::uint32_t>(size_);
+        ranks_.edit()[w] = static_cast<std::uint32_t>(size_);
         size_ += static_cast<std::size_t>(std::popcount(bits_[w]));
         check_size(size_);
     }
@@ -100,7 +102,7 @@ void Vocabulary::sort(const KeySource& source, const Labour& labour) {
     });
     std::array<std::size_t, n_parts + 1> begins{};
     for (std::size_t p = 0; p < n_parts; ++p) begins[p + 1] = begins[p] + counts[p];
-    scrambled_.resize(begins[n_parts]);
+    std::vector<Key> sorted(begins[n_parts]);
     std::array<std::atomic<std::size_t>, n_parts> cursors{};
     for (std::size_t p = 0; p < n_parts; ++p) cursors[p] = begins[p];
     read_all(source, labour, [&](const std::vector<Key>& keys) {
@@ -108,38 +110,92 @@ void Vocabulary::sort(const KeySource& source, const Labour& labour) {
             if (key == no_key) continue;
             const Key scrambled = scramble(key);
             auto& cursor = cursors[part_of(scrambled)];
-            scrambled_[cursor.fetch_add(1, std::memory_order_relaxed)] = scrambled;
+            sorted[cursor.fetch_add(1, std::memory_order_relaxed)] = scrambled;
         }
     });
     std::array<std::size_t, n_parts> sizes{};
     parallel_for(n_parts, labour.threads, labour.watch, [&](std::size_t p, Worker& worker) {
-        Key* const begin = scrambled_.data() + begins[p];
-        Key* const end = scrambled_.data() + begins[p + 1];
+        Key* const begin = sorted.data() + begins[p];
+        Key* const end = sorted.data() + begins[p + 1];
         std::sort(begin, end);
         sizes[p] = static_cast<std::size_t>(std::unique(begin, end) - begin);
         worker.advance(1);
     });
     for (std::size_t p = 0; p < n_parts; ++p) {
-        Key* const begin = scrambled_.data() + begins[p];
-        std::copy(begin, begin + sizes[p], scrambled_.data() + size_);
+        Key* const begin = sorted.data() + begins[p];
+        std::copy(begin, begin + sizes[p], sorted.data() + size_);
         size_ += sizes[p];
     }
     check_size(size_);
-    scrambled_.resize(size_);
-    scrambled_.shrink_to_fit();
+    sorted.resize(size_);
+    sorted.shrink_to_fit();
+    scrambled_ = Array(std::move(sorted));
 }
 
 // About two keys to a bucket: the keys are spread evenly by their scrambling.
+void Vocabulary::choose_buckets() noexcept {
+    bucket_shift_ = 64 - std::max(1U, static_cast<unsigned>(std::bit_width(size_ / 2)));
+}
+
+std::size_t Vocabulary::n_buckets() const noexcept {
+    return std::size_t{1} << (64 - bucket_shift_);
+}
+
 void Vocabulary::index_buckets() {
-    const unsigned bits = std::max(1U, static_cast<unsigned>(std::bit_width(size_ / 2)));
-    bucket_shift_ = 64 - bits;
-    buckets_.resize((std::size_t{1} << bits) + 1);
+    choose_buckets();
+    buckets_ = Array<std::uint32_t>(n_buckets() + 1, static_cast<std::uint32_t>(size_));
     std::size_t at = 0;
-    for (std::size_t b = 0; b + 1 < buckets_.size(); ++b) {
-        buckets_[b] = static_cast<std::uint32_t>(at);
+    for (std::size_t b = 0; b < n_buckets(); ++b) {
+        buckets_.edit()[b] = static_cast<std::uint32_t>(at);
         while (at < size_ && scrambled_[at] >> bucket_shift_ == b) ++at;
     }
-    buckets_.back() = static_cast<std::uint32_t>(size_);
+}
+
+template <class Self, class Visit>
+void Vocabulary::describe(const std::string& name, Self& self, Visit& visit) {
+    visit(name + "_bits", self.bits_);
+    visit(name + "_ranks", self.ranks_);
+    visit(name + "_keys", self.scrambled_);
+    visit(name + "_buckets", self.buckets_);
+}
+
+void Vocabulary::describe(const std::string& name, ArrayWriter& writer) const {
+    describe(name, *this, writer);
+}
+
+Vocabulary::Vocabulary(const std::string& name, Key space, const ArrayReader& reader)
+    : space_(space) {
+    describe(name, *this, reader);
+    is_marked_ = !bits_.empty();
+    if (is_marked_) {
+        check_marks(name);
+    } else {
+        check_buckets(name);
+    }
+}
+
+// A name is the number of bits set before a key's: names beyond all columns would be taken for
+// columns.
+void Vocabulary::check_marks(const std::string& name) {
+    ArrayReader::check_size(name + "_bits", bits_.size(), space_ / 64 + 1);
+    ArrayReader::check_size(name + "_ranks", ranks_.size(), bits_.size());
+    for (std::size_t w = 0; w < bits_.size(); ++w) {
+        if (ranks_[w] != size_) refuse_array(name + "_ranks", "they do not count the bits");
+        size_ += static_cast<std::size_t>(std::popcount(bits_[w]));
+        if (size_ > most_names) refuse_array(name + "_bits", "there are too many keys");
+    }
+    ArrayReader::check_size(name + "_keys", scrambled_.size(), 0);
+}
+
+// Keys out of order are not found, and so do no harm.
+void Vocabulary::check_buckets(const std::string& name) {
+    size_ = scrambled_.size();
+    if (size_ > most_names) refuse_array(name + "_keys", "there are too many keys");
+    choose_buckets();
+    ArrayReader::check_size(name + "_buckets", buckets_.size(), n_buckets() + 1);
+    bool is_right = buckets_.back() == size_;
+    for (std::size_t b = 0; b < n_buckets(); ++b) is_right &= buckets_[b] <= buckets_[b + 1];
+    if (!is_right) refuse_array(name + "_buckets", "they must rise to the number of keys");
 }
 
 std::int32_t Vocabulary::find(Key key) const noexcept {

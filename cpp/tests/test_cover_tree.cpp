@@ -128,7 +128,7 @@ template <class T>
 Damage on_field(T Node::* field, std::function<T(T)> change) {
     return [=](CoverTree& tree, std::size_t at) {
         const T before = tree.nodes[at].*field;
-        tree.nodes[at].*field = change(before);
+        tree.nodes.edit()[at].*field = change(before);
         return tree.nodes[at].*field != before;
     };
 }
@@ -175,12 +175,12 @@ TEST(damage_is_found) {
     integer("n_children", &Node::n_children, 1);
     for (const std::uint32_t by : {std::uint32_t{1}, less}) {
         check_damage(built, "first_child", [by](CoverTree& tree, std::size_t at) {
-            tree.nodes[at].first_child += by;
+            tree.nodes.edit()[at].first_child += by;
             return tree.nodes[at].n_children > 0;
         });
     }
     check_damage(built, "fewer children", [](CoverTree& tree, std::size_t at) {
-        return tree.nodes[at].n_children > 0 && tree.nodes[at].n_children-- > 0;
+        return tree.nodes[at].n_children > 0 && tree.nodes.edit()[at].n_children-- > 0;
     });
     const auto real = [&](const char* name, double Node::* field, double factor) {
         check_damage(built, name, on_field<double>(field, [=](double x) { return x * factor; }));
@@ -190,7 +190,7 @@ TEST(damage_is_found) {
     real("greatest_norm", &Node::greatest_norm, 1.0 - 1e-9);
     real("least_norm", &Node::least_norm, 1.0 + 1e-9);
     check_damage(built, "parent_radius", [](CoverTree& tree, std::size_t at) {
-        tree.nodes[at].parent_radius *= 1.0 - 1e-9;
+        tree.nodes.edit()[at].parent_radius *= 1.0 - 1e-9;
         return at > 0;
     });
     check_damage(built, "parent_distance", [](CoverTree& tree, std::size_t at) {
@@ -199,17 +199,18 @@ TEST(damage_is_found) {
     });
     check_damage(built, "leaf_distance", [](CoverTree& tree, std::size_t at) {
         const Node& node = tree.nodes[at];
-        if (node.leaves < node.end) tree.leaf_distance[node.end - 1] *= 1.0 - 1e-9;
+        if (node.leaves < node.end) tree.leaf_distance.edit()[node.end - 1] *= 1.0 - 1e-9;
         return node.leaves < node.end;
     });
     check_damage(built, "norms", [](CoverTree& tree, std::size_t at) {
-        return (tree.norms[tree.nodes[at].begin] *= 1.0 - 1e-9) > 0.0;
+        return (tree.norms.edit()[tree.nodes[at].begin] *= 1.0 - 1e-9) > 0.0;
     });
-    check_damage(built, "level below",
-                 [](CoverTree& tree, std::size_t at) { return (tree.nodes[at].level -= 40) != 0; });
+    check_damage(built, "level below", [](CoverTree& tree, std::size_t at) {
+        return (tree.nodes.edit()[at].level -= 40) != 0;
+    });
     check_damage(built, "level above", [](CoverTree& tree, std::size_t at) {
         const Node& node = tree.nodes[at];  // something must be apart from the point
-        tree.nodes[at].level += 40;
+        tree.nodes.edit()[at].level += 40;
         return node.leaves < node.end || node.n_children > 1;
     });
 }
@@ -217,16 +218,20 @@ TEST(damage_is_found) {
 TEST(damage_to_the_whole_is_found) {
     const Built built(spread_out(300, 2, 0.0, 3.0, 1));
     const std::function<void(CoverTree&)> damages[] = {
-        [](CoverTree& tree) { tree.nodes.clear(); },
-        [](CoverTree& tree) { tree.nodes.pop_back(); },
-        [](CoverTree& tree) { tree.nodes.push_back(tree.nodes.back()); },
-        [](CoverTree& tree) { std::swap(tree.nodes[1], tree.nodes.back()); },
-        [](CoverTree& tree) { tree.order.pop_back(); },
-        [](CoverTree& tree) { tree.norms.pop_back(); },
-        [](CoverTree& tree) { tree.leaf_distance.pop_back(); },
-        [](CoverTree& tree) { tree.order[3] = tree.order[4]; },
-        [](CoverTree& tree) { tree.order[3] = -1; },
-        [](CoverTree& tree) { tree.order[3] = 300; },
+        [](CoverTree& tree) { tree.nodes = {}; },
+        [](CoverTree& tree) { alter(tree.nodes, [](auto& nodes) { nodes.pop_back(); }); },
+        [](CoverTree& tree) {
+            alter(tree.nodes, [](auto& nodes) { nodes.push_back(nodes.back()); });
+        },
+        [](CoverTree& tree) {
+            alter(tree.nodes, [](auto& nodes) { std::swap(nodes[1], nodes.back()); });
+        },
+        [](CoverTree& tree) { alter(tree.order, [](auto& order) { order.pop_back(); }); },
+        [](CoverTree& tree) { alter(tree.norms, [](auto& norms) { norms.pop_back(); }); },
+        [](CoverTree& tree) { alter(tree.leaf_distance, [](auto& all) { all.pop_back(); }); },
+        [](CoverTree& tree) { tree.order.edit()[3] = tree.order[4]; },
+        [](CoverTree& tree) { tree.order.edit()[3] = -1; },
+        [](CoverTree& tree) { tree.order.edit()[3] = 300; },
         [](CoverTree& tree) { tree.base = 30.0; },
         [](CoverTree& tree) { tree.base = 1.01; },
     };

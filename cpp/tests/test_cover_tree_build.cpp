@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "archives.hpp"
 #include "check.hpp"
 #include "fastmks/cover_tree.hpp"
 #include "fastmks/geometry.hpp"
@@ -41,18 +42,7 @@ bool is_refused(const Space& space, const std::function<bool(const Fault&)>& is_
 }
 
 bool same_trees(const CoverTree& a, const CoverTree& b) {
-    bool same = a.nodes.size() == b.nodes.size() && a.order == b.order &&
-                same_bits(a.norms, b.norms) && same_bits(a.leaf_distance, b.leaf_distance) &&
-                a.build_evaluations == b.build_evaluations;
-    for (std::size_t i = 0; same && i < a.nodes.size(); ++i) {
-        const Node &x = a.nodes[i], &y = b.nodes[i];
-        same = x.begin == y.begin && x.end == y.end && x.leaves == y.leaves &&
-               x.first_child == y.first_child && x.n_children == y.n_children &&
-               x.level == y.level && x.radius == y.radius && x.parent_radius == y.parent_radius &&
-               x.point_norm == y.point_norm && x.least_norm == y.least_norm &&
-               x.greatest_norm == y.greatest_norm;
-    }
-    return same;
+    return same_bytes(arrays_of(a), arrays_of(b));
 }
 
 }  // namespace

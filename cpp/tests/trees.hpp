@@ -62,7 +62,15 @@ struct Built {
 
 /// At least the distance of a node's point from that of its parent.
 inline double& parent_distance(CoverTree& tree, std::size_t node) {
-    return tree.parent_distance[node];
+    return tree.parent_distance.edit()[node];
+}
+
+/// An array with some of its values changed, or their number.
+template <class T, class Change>
+void alter(Array<T>& array, Change change) {
+    std::vector<T> values(array.begin(), array.end());
+    change(values);
+    array = Array<T>(std::move(values));
 }
 
 }  // namespace fastmks::test

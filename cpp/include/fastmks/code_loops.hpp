@@ -17,10 +17,11 @@ inline constexpr std::size_t bytes_per_word = 4;
 inline constexpr int code_bias = 128;
 inline constexpr int largest_code = 127;
 
-/// One word of each object of a group.
+/// One word of each object of a group: 64 bytes, in files as well.
 struct alignas(64) CodeLine {
     std::uint8_t bytes[group_size * bytes_per_word];
 };
+static_assert(sizeof(CodeLine) == 64);
 
 /// So many lines behind the last group may be read, whatever they hold.
 inline constexpr std::size_t lines_behind = 15;

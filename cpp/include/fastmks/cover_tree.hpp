@@ -3,8 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
+#include "fastmks/archive.hpp"
+#include "fastmks/array.hpp"
 #include "fastmks/parallel.hpp"
 #include "fastmks/space.hpp"
 
@@ -14,7 +15,7 @@ namespace fastmks {
 inline constexpr double smallest_base = 1.000001;
 
 /// A node of the explicit representation: a point and the objects below it. Every figure errs on
-/// the side that keeps a bound true.
+/// the side that keeps a bound true. In files: 64 bytes, the members in this order.
 struct Node {
     std::uint32_t begin;        ///< the objects below are [begin, end); the point is `begin`
     std::uint32_t end;          //
@@ -28,6 +29,8 @@ struct Node {
     double least_norm;     ///< at most sqrt(K(x, x)) of any object below
     double greatest_norm;  ///< at least that
 };
+static_assert(sizeof(Node) == 64 && offsetof(Node, level) == 20 &&
+              offsetof(Node, point_norm) == 24 && offsetof(Node, greatest_norm) == 56);
 
 /// A cover tree in the kernel's Hilbert space, built from kernel values alone. Frozen once built.
 /// Positions in it are places in depth-first order: `order[place]` is the object's position in the
@@ -38,14 +41,13 @@ struct Node {
 /// node's range of leaves, or a node's own point.
 struct CoverTree {
     double base = 1.3;
-    std::vector<Node> nodes;              ///< the root first; children of a node side by side
-    std::vector<double> parent_distance;  ///< at least that from the parent's point, by node
-    std::vector<std::int64_t> order;      ///< by place
-    std::vector<double> norms;            ///< at least sqrt(K(x, x)), by place
-    std::vector<double>
-        leaf_distance;  ///< at least the distance from the parent's point, of leaves
-    std::size_t build_evaluations =
-        0;  ///< of K(x, y); K(x, x) is evaluated once per object besides
+    Array<Node> nodes;              ///< the root first; children of a node side by side
+    Array<double> parent_distance;  ///< at least that from the parent's point, by node
+    Array<std::int64_t> order;      ///< by place
+    Array<double> norms;            ///< at least sqrt(K(x, x)), by place
+    Array<double> leaf_distance;    ///< at least the distance from the parent's point, of leaves
+    /// Of K(x, y); K(x, x) is evaluated once per object besides.
+    std::size_t build_evaluations = 0;
 
     [[nodiscard]] std::size_t size() const noexcept { return order.size(); }
 };
@@ -56,6 +58,12 @@ struct CoverTree {
 /// has.
 [[nodiscard]] CoverTree build_cover_tree(const Space& space, double base, std::size_t threads,
                                          const Watch& watch);
+
+/// The parts of a tree; they last as long as it does.
+[[nodiscard]] Arrays arrays_of(const CoverTree& tree);
+
+/// The tree of so many objects with these parts. Throws std::invalid_argument for what is no tree.
+[[nodiscard]] CoverTree restore_cover_tree(const Arrays& arrays, std::size_t n_objects);
 
 /// What is wrong with a tree over `space`, whose objects are in the tree's order; empty when
 /// nothing is: every object once, ranges nested, each child within base^level of its parent

@@ -35,8 +35,11 @@ public:
     Alphabet() = default;
     /// Throws std::invalid_argument at a letter beyond Unicode.
     Alphabet(const std::vector<Letter>& given, const Sequences& sequences);
+    /// Letters in the order of their codes; throws the same.
+    explicit Alphabet(std::vector<Letter> letters);
 
     [[nodiscard]] std::size_t size() const noexcept { return letters_.size(); }
+    [[nodiscard]] const std::vector<Letter>& letters() const noexcept { return letters_; }
     [[nodiscard]] Letter letter(std::size_t code) const noexcept { return letters_[code]; }
     /// The code of a letter, or -1.
     [[nodiscard]] std::int32_t code(Letter letter) const noexcept {
@@ -78,6 +81,12 @@ class GramTable {
 public:
     /// Throws std::length_error where mismatches are allowed and 64 bits do not hold the grams.
     GramTable(GramRule rule, const Sequences& sequences, const Labour& labour);
+    /// The table of a rule with these parts. Throws std::invalid_argument for what is no such
+    /// table.
+    GramTable(GramRule rule, const Arrays& arrays);
+
+    /// The parts of this, for as long as it lasts.
+    [[nodiscard]] Arrays arrays() const;
 
     [[nodiscard]] std::size_t n_columns() const noexcept;
 
@@ -104,6 +113,7 @@ private:
               const Labour& labour) const;
     [[nodiscard]] std::vector<std::int32_t> named(const Sequences& sequences, std::size_t n_levels,
                                                   const Labour& labour) const;
+    void set_powers();
     void find_neighbours(const Labour& labour);
     template <class Visit>
     void for_each_neighbour(Key key, Visit visit) const;

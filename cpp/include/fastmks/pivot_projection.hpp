@@ -42,6 +42,11 @@ public:
     /// given twice, NotMercerFault for K(x, x) < 0, ValueFault for values that are not finite.
     PivotProjection(const Space& objects, const std::vector<std::int64_t>& wanted);
 
+    /// The projection of `objects` with these parts; evaluates nothing.
+    PivotProjection(const Space& objects, const ArrayReader& reader);
+    /// Adds its parts, in copies.
+    void describe(ArrayWriter& writer) const;
+
     /// Without pivots, objects have a coordinate that is 0.
     std::size_t dimension() const noexcept override { return std::max<std::size_t>(1, n_pivots()); }
     bool is_distance() const noexcept override { return false; }
@@ -74,6 +79,7 @@ private:
     class Factor;
 
     void take(const Factor& factor);
+    void set_axes(std::size_t n_pivots);
     void place(const Space& objects, std::size_t position, double self, const double* values,
                std::size_t i, Coordinates& out) const;
 

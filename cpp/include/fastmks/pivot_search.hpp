@@ -5,6 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "fastmks/archive.hpp"
+#include "fastmks/array.hpp"
 #include "fastmks/bound_counts.hpp"
 #include "fastmks/parallel.hpp"
 #include "fastmks/pivot_projection.hpp"
@@ -20,6 +22,12 @@ public:
     /// Progress is counted in objects. Throws what PivotProjection::project does.
     PivotTable(std::shared_ptr<const PivotProjection> projection, std::size_t threads,
                const Watch& watch);
+    /// The table of a projection with these parts. Throws std::invalid_argument for what is no
+    /// table of its objects. The rows are not read.
+    PivotTable(std::shared_ptr<const PivotProjection> projection, const ArrayReader& reader);
+
+    /// The parts of this, for as long as it lasts, and those of the projection.
+    [[nodiscard]] Arrays arrays() const;
 
     [[nodiscard]] std::size_t size() const noexcept { return norms_.size(); }
     [[nodiscard]] std::size_t dimension() const noexcept { return dimension_; }
@@ -39,6 +47,10 @@ public:
     [[nodiscard]] double norm(std::size_t i) const noexcept { return norms_[i]; }
 
 private:
+    template <class Self, class Visit>
+    static void describe(Self& self, Visit& visit);
+    void check() const;
+    void mark_pivots();
     void keep(const Coordinates& part, std::size_t begin);
     void share_unit(std::size_t i, int exponent);
 
@@ -46,10 +58,10 @@ private:
     std::size_t dimension_;
     int exponent_ = 0;
     double norm_ = 0.0;
-    std::vector<float> rows_;
-    std::vector<float> tails_;
-    std::vector<double> errors_;
-    std::vector<double> norms_;
+    Array<float> rows_;
+    Array<float> tails_;
+    Array<double> errors_;
+    Array<double> norms_;
     std::vector<char> is_pivot_;
 };
 

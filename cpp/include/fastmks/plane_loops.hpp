@@ -10,10 +10,12 @@ enum class Isa;  // isa.hpp; not included, since it brings in the standard libra
 /// Objects of one block: each has a bit in every line, and a score.
 inline constexpr std::size_t block_size = 512;
 
-/// One bit for each object of a block.
+/// One bit for each object of a block: 64 bytes, in files as well. That of object j is bit j % 64
+/// of word j / 64.
 struct alignas(64) PlaneLine {
     std::uint64_t words[block_size / 64];
 };
+static_assert(sizeof(PlaneLine) == 64);
 
 /// Which lines of a block add up, and with what weights: those at planes[level_ends[l - 1]] ...
 /// planes[level_ends[l]] count 2^l each. All weights add up to less than 2^n_levels, and n_levels

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "fastmks/archive.hpp"
+#include "fastmks/array.hpp"
 #include "fastmks/bound_counts.hpp"
 #include "fastmks/parallel.hpp"
 #include "fastmks/plane_loops.hpp"
@@ -12,11 +14,12 @@
 
 namespace fastmks {
 
-/// An entry of a column: which object has it, by its place, and its value.
+/// An entry of a column: which object has it, by its place, and its value. In files: 8 bytes.
 struct Posting {
     std::uint32_t place;
     float value;
 };
+static_assert(sizeof(Posting) == 8);
 
 /// Sparse vectors by columns, for searches of spaces whose values grow with an inner product or a
 /// cosine. Objects lie in places of an order of their own, in shelves whose scores stay in the
@@ -26,6 +29,7 @@ struct Posting {
 class Postings {
 public:
     static constexpr std::size_t shelf_size = 16 * block_size;
+    static constexpr std::size_t most_planes = 4;  ///< of one column
 
     /// Whether a space can be searched this way: sparse vectors, and values that grow with their
     /// inner product or cosine.
@@ -33,6 +37,13 @@ public:
 
     /// Throws std::invalid_argument where the space does not fit.
     Postings(const Space& objects, const Watch& watch);
+    /// The postings of `objects` with these parts. Throws std::invalid_argument where the space
+    /// does not fit, and for what are no postings of such objects. Lists and planes are not read: a
+    /// search stops where they are out of order.
+    Postings(const Space& objects, const Arrays& arrays);
+
+    /// The parts of this, for as long as it lasts.
+    [[nodiscard]] Arrays arrays() const;
 
     [[nodiscard]] std::size_t size() const noexcept { return positions_.size(); }
     [[nodiscard]] std::size_t n_shelves() const noexcept { return shelf_norms_.size(); }
@@ -76,11 +87,18 @@ public:
 
 private:
     struct Draft;
-    /// Where the list and the planes of a column begin; they end where those of the next do.
+    /// Where the list and the planes of a column begin; they end where those of the next do. In
+    /// files: 16 bytes.
     struct Slot {
-        std::size_t list;
-        std::size_t plane;
+        std::uint64_t list;
+        std::uint64_t plane;
     };
+    static_assert(sizeof(Slot) == 16);
+    template <class Self, class Visit>
+    static void describe(Self& self, Visit& visit);
+    void check(const Space& objects) const;
+    void check_places() const;
+    void check_slots() const;
     [[nodiscard]] std::size_t slot(std::int32_t column) const noexcept;
     void find_columns(const VectorStore& store, Draft& draft);
     void order(const Draft& draft);
@@ -92,14 +110,14 @@ private:
     std::size_t n_planes_ = 0;
     bool has_all_columns_ = true;  // a slot for each, else for those that some object has
     std::size_t n_slots_ = 0;
-    std::vector<std::int32_t> columns_;  // of the slots, increasing, in the latter case
-    std::vector<Slot> slots_;            // and one more at the end
-    std::vector<Posting> postings_;
-    std::vector<PlaneLine> lines_;  // n_planes_ to a block
-    std::vector<std::uint32_t> positions_;
-    std::vector<std::uint32_t> places_;
-    std::vector<float> inverse_norms_;
-    std::vector<double> shelf_norms_;
+    Array<std::int32_t> columns_;  // of the slots, increasing, in the latter case
+    Array<Slot> slots_;            // and one more at the end
+    Array<Posting> postings_;
+    Array<PlaneLine> lines_;  // n_planes_ to a block
+    Array<std::uint32_t> positions_;
+    Array<std::uint32_t> places_;
+    Array<float> inverse_norms_;
+    Array<double> shelf_norms_;
 };
 
 /// As filter_top_k, for the space of the postings, with bounds on scores.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "fastmks/archive.hpp"
 #include "fastmks/space.hpp"
 #include "fastmks/vector_store.hpp"
 
@@ -68,6 +69,11 @@ public:
     AxisProjection(ScoreKind kind, const double* axes, std::size_t n_axes, std::size_t n_columns,
                    std::vector<double> origin, Isa isa);
 
+    /// The projection of the score of `objects` with these parts.
+    AxisProjection(const Space& objects, const ArrayReader& reader);
+    /// Adds its parts, in copies.
+    void describe(ArrayWriter& writer) const;
+
     std::size_t dimension() const noexcept override { return n_axes_; }
     bool is_distance() const noexcept override { return !origin_.empty(); }
     std::size_t operations() const noexcept override { return n_axes_ * n_columns_; }
@@ -78,6 +84,8 @@ public:
     double value_from(const Space& objects, double score, double largest) const override;
 
 private:
+    struct Parts;
+    AxisProjection(const Space& objects, const Parts& parts);
     int scale(double* row) const;
     [[nodiscard]] double length(const double* row) const;
     void measure(double* row, std::size_t i, Coordinates& out) const;

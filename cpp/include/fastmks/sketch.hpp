@@ -2,9 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "fastmks/archive.hpp"
+#include "fastmks/array.hpp"
 #include "fastmks/bound_counts.hpp"
 #include "fastmks/code_loops.hpp"
 #include "fastmks/filter.hpp"
@@ -13,7 +17,8 @@
 
 namespace fastmks {
 
-/// What the codes of one leaf are like. Lengths are in units of the sketch and err above.
+/// What the codes of one leaf are like. Lengths are in units of the sketch and err above. In files:
+/// 28 bytes, the members in this order.
 struct Leaf {
     float scale;       ///< of the codes
     float code_norm;   ///< of the longest coded difference
@@ -23,11 +28,17 @@ struct Leaf {
     float tail;        ///< the greatest
     float error;       ///< the greatest, of the coordinates
 };
+static_assert(sizeof(Leaf) == 28);
+
+/// Stands where a leaf has no object.
+inline constexpr std::uint32_t no_object = std::numeric_limits<std::uint32_t>::max();
 
 /// Boxes and balls around objects' coordinates, in groups of group_size.
 struct Boxes {
     /// Room for so many groups.
     void resize(std::size_t n_groups, std::size_t n_dimensions);
+    /// Throws std::invalid_argument unless these can be boxes of so many groups, called `name`.
+    void check(const std::string& name, std::size_t n_groups) const;
     [[nodiscard]] LeafGroup group(std::size_t index) const noexcept;
     [[nodiscard]] std::size_t n_bytes() const noexcept;
     /// Where coordinate c of a box lies in `centres` and `halves`.
@@ -36,12 +47,12 @@ struct Boxes {
     }
 
     std::size_t dimension = 0;
-    std::vector<float> centres;
-    std::vector<float> halves;
-    std::vector<float> radii;
-    std::vector<float> lengths;
-    std::vector<float> greatest_tails;
-    std::vector<float> least_tails;
+    Array<float> centres;
+    Array<float> halves;
+    Array<float> radii;
+    Array<float> lengths;
+    Array<float> greatest_tails;
+    Array<float> least_tails;
 };
 
 /// Objects in 8-bit codes that bound their scores: coordinates on a few axes, rounded to whole
@@ -52,6 +63,13 @@ public:
     /// Throws CoordinateFault for coordinates that are not finite.
     Sketch(const Space& objects, std::shared_ptr<const Projection> projection, std::size_t threads,
            const Watch& watch);
+    /// The sketch of `objects` with these parts, its projection among them. Throws
+    /// std::invalid_argument for what is no sketch of such objects.
+    Sketch(const Space& objects, const Arrays& arrays);
+
+    /// The parts of this, for as long as it lasts. Throws std::invalid_argument for a projection
+    /// that is not on axes.
+    [[nodiscard]] Arrays arrays() const;
 
     [[nodiscard]] std::size_t size() const noexcept { return n_objects_; }
     [[nodiscard]] std::size_t n_leaves() const noexcept { return leaves_.size(); }
@@ -111,6 +129,11 @@ public:
     };
 
 private:
+    template <class Self, class Visit>
+    static void describe(Self& self, Visit& visit);
+    void check() const;
+    /// How many boxes of groups of leaves there are, padded; none where leaves are few.
+    [[nodiscard]] std::size_t n_box_groups() const noexcept;
     void order(const Rows& rows, std::size_t threads, const Watch& watch);
     void code_leaf(std::size_t leaf, const Rows& rows);
     void enclose_group(std::size_t group);
@@ -126,14 +149,14 @@ private:
     int exponent_ = 0;
     double norm_ = 0.0;
     bool has_zeros_ = false;
-    std::vector<Leaf> leaves_;
-    std::vector<std::uint32_t> positions_;
-    std::vector<CodeLine> codes_;
-    std::vector<float> tails_;
-    std::vector<float> extras_;
+    Array<Leaf> leaves_;
+    Array<std::uint32_t> positions_;
+    Array<CodeLine> codes_;
+    Array<float> tails_;
+    Array<float> extras_;
     Boxes boxes_;
     Boxes group_boxes_;
-    std::vector<float> whole_centres_;
+    Array<float> whole_centres_;
 };
 
 /// As filter_top_k, for the space of the sketch, with bounds on scores.

@@ -3,8 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
+#include "fastmks/archive.hpp"
+#include "fastmks/array.hpp"
 #include "fastmks/parallel.hpp"
 
 namespace fastmks {
@@ -37,6 +40,11 @@ public:
     Vocabulary() = default;
     /// Throws std::length_error beyond 2^31 - 1 different keys.
     Vocabulary(const KeySource& source, const Labour& labour);
+    /// That of keys less than `space` with these parts, whose names begin with `name`. Throws
+    /// std::invalid_argument for what is no vocabulary.
+    Vocabulary(const std::string& name, Key space, const ArrayReader& reader);
+    /// Adds its parts, which last as long as it does.
+    void describe(const std::string& name, ArrayWriter& writer) const;
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
@@ -47,6 +55,12 @@ public:
     [[nodiscard]] std::vector<Key> keys() const;
 
 private:
+    template <class Self, class Visit>
+    static void describe(const std::string& name, Self& self, Visit& visit);
+    void check_marks(const std::string& name);
+    void check_buckets(const std::string& name);
+    void choose_buckets() noexcept;
+    [[nodiscard]] std::size_t n_buckets() const noexcept;
     void mark(const KeySource& source, const Labour& labour);
     void sort(const KeySource& source, const Labour& labour);
     void index_buckets();
@@ -55,11 +69,11 @@ private:
     Key space_ = 0;
     bool is_marked_ = false;
     // One bit per possible key, and the bits set before each word.
-    std::vector<std::uint64_t> bits_;
-    std::vector<std::uint32_t> ranks_;
+    Array<std::uint64_t> bits_;
+    Array<std::uint32_t> ranks_;
     // Keys scrambled (one to one) so that they spread evenly, sorted; the first of each bucket.
-    std::vector<Key> scrambled_;
-    std::vector<std::uint32_t> buckets_;
+    Array<Key> scrambled_;
+    Array<std::uint32_t> buckets_;
     unsigned bucket_shift_ = 0;
 };
 
