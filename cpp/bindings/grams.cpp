@@ -11,6 +11,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "archive.hpp"
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "gil.hpp"
@@ -85,6 +86,17 @@ CountArrays count_others(const GramTable& table, const Letters<T>& letters,
         work(threads, [&](const Labour& labour) { return table.count_others(taken, labour); }));
 }
 
+NamedArrays arrays(const nb::handle_t<GramTable>& self) {
+    return to_dict(nb::cast<const GramTable&>(self).arrays(), self);
+}
+
+std::shared_ptr<GramTable> restore(std::size_t length, std::size_t mismatches,
+                                   const std::vector<Letter>& alphabet, const NamedArrays& arrays) {
+    const Arrays parts = from_dict(arrays);
+    const WithoutGil without_gil;
+    return std::make_shared<GramTable>(GramRule{length, mismatches, alphabet}, parts);
+}
+
 template <class T>
 void register_for(nb::module_& m, nb::class_<GramTable>& table) {
     m.def("count_grams", &count_grams<T>, "letters"_a.noconvert(), "offsets"_a.noconvert(),
@@ -100,6 +112,8 @@ void register_for(nb::module_& m, nb::class_<GramTable>& table) {
 
 void register_grams(nb::module_& m) {
     nb::class_<GramTable> table(m, "GramTable", "The grams of some sequences.");
+    table.def("arrays", &arrays);
+    m.def("restore_gram_table", &restore, "length"_a, "mismatches"_a, "alphabet"_a, "arrays"_a);
     register_for<std::uint8_t>(m, table);
     register_for<Letter>(m, table);
 }

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "archive.hpp"
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "fastmks/pivot_search.hpp"
@@ -59,6 +60,22 @@ std::shared_ptr<PivotTable> pivot_table(const std::shared_ptr<PivotProjection>& 
     return std::make_shared<PivotTable>(projection, threads, watch);
 }
 
+NamedArrays arrays(const nb::handle_t<PivotTable>& self) {
+    return to_dict(nb::cast<const PivotTable&>(self).arrays(), self);
+}
+
+// The table keeps the projection alive, and that the objects, which are a Python object.
+std::tuple<std::shared_ptr<PivotProjection>, std::shared_ptr<PivotTable>> restore(
+    const std::shared_ptr<Space>& objects, const NamedArrays& arrays) {
+    const Arrays parts = from_dict(arrays);
+    const WithoutGil without_gil;
+    const ArrayReader reader(parts);
+    const std::shared_ptr<PivotProjection> projection(
+        new PivotProjection(*objects, reader),
+        [objects](const PivotProjection* kept) { delete kept; });
+    return {projection, std::make_shared<PivotTable>(projection, reader)};
+}
+
 void check_table(const PivotTable& table, const Space& objects) {
     if (&table.projection().objects() != &objects) {
         throw std::invalid_argument("the pivots are of other objects");
@@ -99,10 +116,12 @@ void register_pivots(nb::module_& m) {
         .def_prop_ro("build_evaluations", &PivotProjection::build_evaluations);
     nb::class_<PivotTable>(m, "PivotTable", "All objects on the span of pivots.")
         .def("__len__", &PivotTable::size)
-        .def_prop_ro("n_bytes", &PivotTable::n_bytes);
+        .def_prop_ro("n_bytes", &PivotTable::n_bytes)
+        .def("arrays", &arrays);
     m.def("pivot_projection", &pivot_projection, "objects"_a, "pivots"_a, nb::keep_alive<0, 1>());
     m.def("pivot_table", &pivot_table, "projection"_a, "threads"_a, "progress"_a.none(),
           nb::keep_alive<0, 1>());
+    m.def("restore_pivots", &restore, "objects"_a, "arrays"_a);
     m.def("pivot_top_k", &top_k, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
           "table"_a, "skip_self"_a, "k"_a, "threads"_a, "progress"_a.none());
     m.def("pivot_above", &above, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),

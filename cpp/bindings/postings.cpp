@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "archive.hpp"
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "gil.hpp"
@@ -31,6 +32,16 @@ std::shared_ptr<Postings> postings(const Space& objects, const nb::object& progr
     const Watch watch = python_watch(progress);
     const WithoutGil without_gil;
     return std::make_shared<Postings>(objects, watch);
+}
+
+NamedArrays arrays(const nb::handle_t<Postings>& self) {
+    return to_dict(nb::cast<const Postings&>(self).arrays(), self);
+}
+
+std::shared_ptr<Postings> restore(const Space& objects, const NamedArrays& arrays) {
+    const Arrays parts = from_dict(arrays);
+    const WithoutGil without_gil;
+    return std::make_shared<Postings>(objects, parts);
 }
 
 void check_postings(const Postings& postings, const Space& objects) {
@@ -68,8 +79,10 @@ void register_postings(nb::module_& m) {
         .def("__len__", &Postings::size)
         .def_prop_ro("n_planes", &Postings::n_planes)
         .def_prop_ro("n_postings", &Postings::n_postings)
-        .def_prop_ro("n_bytes", &Postings::n_bytes);
+        .def_prop_ro("n_bytes", &Postings::n_bytes)
+        .def("arrays", &arrays);
     m.def("postings", &postings, "objects"_a, "progress"_a.none());
+    m.def("restore_postings", &restore, "objects"_a, "arrays"_a);
     m.def("postings_top_k", &top_k, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
           "postings"_a, "skip_self"_a, "k"_a, "threads"_a, "progress"_a.none());
     m.def("postings_above", &above, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "archive.hpp"
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "gil.hpp"
@@ -41,6 +42,16 @@ std::shared_ptr<Sketch> sketch(const Space& objects, const std::shared_ptr<Proje
     const Watch watch = python_watch(progress);
     const WithoutGil without_gil;
     return std::make_shared<Sketch>(objects, projection, threads, watch);
+}
+
+NamedArrays arrays(const nb::handle_t<Sketch>& self) {
+    return to_dict(nb::cast<const Sketch&>(self).arrays(), self);
+}
+
+std::shared_ptr<Sketch> restore(const Space& objects, const NamedArrays& arrays) {
+    const Arrays parts = from_dict(arrays);
+    const WithoutGil without_gil;
+    return std::make_shared<Sketch>(objects, parts);
 }
 
 void check_sketch(const Sketch& sketch, const Space& objects) {
@@ -89,9 +100,11 @@ void register_sketch(nb::module_& m) {
         .def("__len__", &Sketch::size)
         .def_prop_ro("dimension", &Sketch::dimension)
         .def_prop_ro("n_leaves", &Sketch::n_leaves)
-        .def_prop_ro("n_bytes", &Sketch::n_bytes);
+        .def_prop_ro("n_bytes", &Sketch::n_bytes)
+        .def("arrays", &arrays);
     m.def("axis_projection", &axis_projection, "objects"_a, "axes"_a, "origin"_a.none());
     m.def("sketch", &sketch, "objects"_a, "projection"_a, "threads"_a, "progress"_a.none());
+    m.def("restore_sketch", &restore, "objects"_a, "arrays"_a);
     m.def("sketch_top_k", &top_k, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
           "sketch"_a, "skip_self"_a, "k"_a, "threads"_a, "progress"_a.none());
     m.def("sketch_above", &above, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),

@@ -14,6 +14,7 @@
 #include "fastmks/algebra.hpp"
 #include "fastmks/geometry.hpp"
 #include "fastmks/pivot_projection.hpp"
+#include "fastmks/top_k.hpp"
 #include "fastmks/vector_space.hpp"
 #include "gil.hpp"
 
@@ -82,6 +83,7 @@ struct FaultTypes {
     nb::handle triangle_fault;
     nb::handle bound_fault;
     nb::handle pivot_fault;
+    nb::handle damage_fault;
 };
 
 void translate_fault(const std::exception_ptr& thrown, void* payload) {
@@ -109,6 +111,8 @@ void translate_fault(const std::exception_ptr& thrown, void* payload) {
             types.pivot_fault.ptr(),
             nb::make_tuple(fault.query, fault.object, fault.value, fault.limit, fault.pivots)
                 .ptr());
+    } catch (const DamageFault& fault) {
+        PyErr_SetString(types.damage_fault.ptr(), fault.what());
     }
 }
 
@@ -133,7 +137,8 @@ void register_spaces(nb::module_& m) {
     static FaultTypes types;
     types = {new_fault(m, "ValueFault"),     new_fault(m, "SelfValueFault"),
              new_fault(m, "NotMercerFault"), new_fault(m, "TriangleFault"),
-             new_fault(m, "BoundFault"),     new_fault(m, "PivotFault")};
+             new_fault(m, "BoundFault"),     new_fault(m, "PivotFault"),
+             new_fault(m, "DamageFault")};
     nb::register_exception_translator(&translate_fault, &types);
 
     nb::class_<Space>(m, "Space", "Objects under one kernel.")

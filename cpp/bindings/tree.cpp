@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "archive.hpp"
 #include "arrays.hpp"
 #include "bindings.hpp"
 #include "fastmks/cover_tree.hpp"
@@ -34,6 +35,16 @@ std::shared_ptr<CoverTree> build(const Space& space, double base, std::size_t th
     const Watch watch = python_watch(progress);
     const WithoutGil without_gil;
     return std::make_shared<CoverTree>(build_cover_tree(space, base, threads, watch));
+}
+
+NamedArrays arrays(const nb::handle_t<CoverTree>& self) {
+    return to_dict(arrays_of(nb::cast<const CoverTree&>(self)), self);
+}
+
+std::shared_ptr<CoverTree> restore(const NamedArrays& arrays, std::size_t n_objects) {
+    const Arrays parts = from_dict(arrays);
+    const WithoutGil without_gil;
+    return std::make_shared<CoverTree>(restore_cover_tree(parts, n_objects));
 }
 
 std::string find_fault_in(const CoverTree& tree, const Space& space) {
@@ -78,10 +89,8 @@ nb::typed<nb::dict, nb::str, nb::object> node_table(const CoverTree& tree) {
 }
 
 std::size_t n_bytes(const CoverTree& tree) {
-    return tree.nodes.capacity() * sizeof(Node) + tree.order.capacity() * sizeof(std::int64_t) +
-           (tree.norms.capacity() + tree.leaf_distance.capacity() +
-            tree.parent_distance.capacity()) *
-               sizeof(double);
+    return tree.nodes.n_bytes() + tree.order.n_bytes() + tree.norms.n_bytes() +
+           tree.leaf_distance.n_bytes() + tree.parent_distance.n_bytes();
 }
 
 Traversal traversal(const std::string& order, std::size_t block, std::size_t cheap,
@@ -245,11 +254,13 @@ void register_tree(nb::module_& m) {
                                        [&](std::size_t i) { return tree.leaf_distance[i]; });
              })
         .def("nodes", &node_table)
+        .def("arrays", &arrays)
         .def("find_fault", &find_fault_in, "space"_a);
 
     m.attr("smallest_base") = smallest_base;
     m.attr("itself") = itself;
     m.def("build_cover_tree", &build, "space"_a, "base"_a, "threads"_a, "progress"_a.none());
+    m.def("restore_cover_tree", &restore, "arrays"_a, "n_objects"_a);
     m.def("tree_top_k", &top_k, "tree"_a, "objects"_a, "queries"_a, "among"_a.none(), "skip_self"_a,
           "k"_a, "traversal"_a, "epsilon"_a, "relative"_a, "budget"_a.none(), "seconds"_a.none(),
           "sample_size"_a, "seed"_a, "threads"_a, "progress"_a.none());

@@ -4,6 +4,7 @@ from collections.abc import Sequence, Set
 from typing import Annotated, overload
 
 import numpy
+import numpy.typing
 from numpy.typing import NDArray
 from typing_extensions import CapsuleType
 
@@ -35,6 +36,8 @@ def sparse_store(offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), or
 class GramTable:
     """The grams of some sequences."""
 
+    def arrays(self) -> dict[str, numpy.typing.NDArray[numpy.generic]]: ...
+
     @overload
     def count(self, letters: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], object, int, int]: ...
 
@@ -43,6 +46,8 @@ class GramTable:
         """
         The counts of other sequences; grams that are not here have columns behind all.
         """
+
+def restore_gram_table(length: int, mismatches: int, alphabet: Sequence[int], arrays: dict[str, numpy.typing.NDArray[numpy.generic]]) -> GramTable: ...
 
 @overload
 def count_grams(letters: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], length: int, mismatches: int, alphabet: Sequence[int], threads: int) -> tuple[GramTable, tuple[NDArray[numpy.int64], NDArray[numpy.int32], object, int, int]]: ...
@@ -69,6 +74,9 @@ class BoundFault(ArithmeticError):
     pass
 
 class PivotFault(ArithmeticError):
+    pass
+
+class DamageFault(ArithmeticError):
     pass
 
 class Space:
@@ -199,9 +207,13 @@ class Sketch:
     @property
     def n_bytes(self) -> int: ...
 
+    def arrays(self) -> dict[str, numpy.typing.NDArray[numpy.generic]]: ...
+
 def axis_projection(objects: Space, axes: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], origin: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> Projection: ...
 
 def sketch(objects: Space, projection: Projection, threads: int, progress: object | None) -> Sketch: ...
+
+def restore_sketch(objects: Space, arrays: dict[str, numpy.typing.NDArray[numpy.generic]]) -> Sketch: ...
 
 def sketch_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, sketch: Sketch, skip_self: bool, k: int, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64], tuple[int, int, int, int]]: ...
 
@@ -224,7 +236,11 @@ class Postings:
     @property
     def n_bytes(self) -> int: ...
 
+    def arrays(self) -> dict[str, numpy.typing.NDArray[numpy.generic]]: ...
+
 def postings(objects: Space, progress: object | None) -> Postings: ...
+
+def restore_postings(objects: Space, arrays: dict[str, numpy.typing.NDArray[numpy.generic]]) -> Postings: ...
 
 def postings_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, postings: Postings, skip_self: bool, k: int, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64], tuple[int, int, int]]: ...
 
@@ -254,9 +270,13 @@ class PivotTable:
     @property
     def n_bytes(self) -> int: ...
 
+    def arrays(self) -> dict[str, numpy.typing.NDArray[numpy.generic]]: ...
+
 def pivot_projection(objects: Space, pivots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> PivotProjection: ...
 
 def pivot_table(projection: PivotProjection, threads: int, progress: object | None) -> PivotTable: ...
+
+def restore_pivots(objects: Space, arrays: dict[str, numpy.typing.NDArray[numpy.generic]]) -> tuple[PivotProjection, PivotTable]: ...
 
 def pivot_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, table: PivotTable, skip_self: bool, k: int, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64], tuple[int, int, int, int]]: ...
 
@@ -290,6 +310,8 @@ class CoverTree:
 
     def nodes(self) -> dict[str, object]: ...
 
+    def arrays(self) -> dict[str, numpy.typing.NDArray[numpy.generic]]: ...
+
     def find_fault(self, space: Space) -> str: ...
 
 smallest_base: float = 1.000001
@@ -297,6 +319,8 @@ smallest_base: float = 1.000001
 itself: int = 18446744073709551615
 
 def build_cover_tree(space: Space, base: float, threads: int, progress: object | None) -> CoverTree: ...
+
+def restore_cover_tree(arrays: dict[str, numpy.typing.NDArray[numpy.generic]], n_objects: int) -> CoverTree: ...
 
 def tree_top_k(tree: CoverTree, objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, skip_self: bool, k: int, traversal: Traversal, epsilon: float, relative: float, budget: int | None, seconds: float | None, sample_size: int, seed: int, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64], NDArray[numpy.float64], dict[str, int]]: ...
 
