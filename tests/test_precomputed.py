@@ -150,6 +150,9 @@ class TestLiving:
         index = Index(gram[:10, :10], K.Precomputed())
         index.remove(range(10))
         index.add(gram[:3, :3])
-        assert index.search(gram[:1, :3]).ids.tolist() == Index(
-            gram[:3, :3], K.Precomputed(), ids=[10, 11, 12]
-        ).search(gram[:1, :3]).ids.tolist()
+        assert (
+            index.search(gram[:1, :3]).ids.tolist()
+            == Index(gram[:3, :3], K.Precomputed(), ids=[10, 11, 12])
+            .search(gram[:1, :3])
+            .ids.tolist()
+        )
