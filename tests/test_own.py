@@ -284,7 +284,7 @@ def test_a_function_that_searches_its_own_index_does_not_wait_for_itself(algorit
         thread.start()
         thread.join(60)
         assert not thread.is_alive()
-    assert "the index whose tree is being built" in str(answers[0])
+    assert "the index whose tree or filter is being built" in str(answers[0])
     assert_identical(answers[1], wanted)
 
 

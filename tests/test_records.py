@@ -78,7 +78,8 @@ def test_arrays_of_a_record_are_not_copied(kind):
     again = restored(record, kind.kernel).record(encode=pickle.dumps)
     shared = ("rows", "columns", "values", "words", "members", "residues", "neighbours", "letters")
     for name, array in record.arrays.items():
-        if name.rpartition("/")[2] in shared and array.size:
+        is_alphabet = name.endswith("letters") and "table" in name
+        if name.rpartition("/")[2] in shared and array.size and not is_alphabet:
             assert np.shares_memory(array, again.arrays[name]), name
 
 

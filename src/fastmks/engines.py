@@ -15,7 +15,7 @@ from fastmks.progress import Progress
 from fastmks.record import Record, nest, restoring
 from fastmks.scan import Scan
 from fastmks.spaces import Namer, Space
-from fastmks.tree import Tree, build_tree, restore_tree, restore_tree_core
+from fastmks.tree import Tree, build_tree, record_tree, restore_tree, restore_tree_core
 
 __all__ = ["Engines", "Returned", "restore_engines"]
 
@@ -137,7 +137,7 @@ class Engines:
         built = self._built
         parts = {"objects": built.space.objects.record(encode=encode)}
         if built.tree is not None:
-            parts["tree"] = built.tree.record()
+            parts["tree"] = record_tree(built.tree)
         if built.filter is not None:
             parts["filter"] = built.filter.record()
         return nest(parts)

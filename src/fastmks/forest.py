@@ -57,6 +57,8 @@ class Forest:
         self.parts = tuple(parts)
         self.like = like
         self._size = sum(map(len, self.parts))
+        # Whether there is one part, and nobody has left it.
+        self.is_whole = len(self.parts) == 1 and len(self.parts[0].dead) == 0
 
     def __len__(self) -> int:
         return self._size
@@ -66,11 +68,6 @@ class Forest:
         """The position of the first object of each part."""
         ends = np.cumsum([len(part) for part in self.parts], dtype=np.int64)
         return np.concatenate([np.zeros(1, np.int64), ends])[:-1]
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether there is one part, and nobody has left it."""
-        return len(self.parts) == 1 and len(self.parts[0].dead) == 0
 
     @cached_property
     def ids(self) -> _Array:
@@ -194,6 +191,9 @@ class Forest:
 
     def top_k(self, asked: Asked, k: int) -> tuple[TopKFound, str]:
         """Return the k best of each query, and who found most of them."""
+        if self.is_whole:
+            search = self._search(asked, 0, asked.approximation, is_main=True)
+            return self.parts[0].top_k(asked.choice, search, k, asked.name_query)
         sizes = self._sizes(asked)
         promises = [asked.approximation]
         if len(sizes) > 1:
@@ -203,9 +203,8 @@ class Forest:
             part = self.parts[i]
             search = self._search(asked, i, promise, is_main=len(found) == 0)
             answer, engine = part.top_k(asked.choice, search, min(k, size), asked.name_query)
-            if not self.is_whole:
-                places = part.rank(answer.positions) + self.starts[i]
-                answer = TopKFound(answer.values, places, answer.gap, answer.cost)
+            places = part.rank(answer.positions) + self.starts[i]
+            answer = TopKFound(answer.values, places, answer.gap, answer.cost)
             found.append((answer, engine))
         return merge_top_k([answer for answer, _ in found], k), found[0][1]
 

@@ -109,8 +109,8 @@ class Content:
     @property
     def chunks(self) -> tuple[Objects, ...]:
         """The objects, as put together as they are by now."""
-        made = self._made
-        return self._chunks if made is None else (made[0].space.in_first_order(),)
+        chunks, made = self._chunks, self._made  # in this order: they go when the engines come
+        return chunks if made is None else (made[0].space.in_first_order(),)
 
     def objects(self, positions: _Positions) -> Objects:
         """Return copies of some objects."""
@@ -120,8 +120,8 @@ class Content:
     @property
     def n_bytes(self) -> int:
         """The memory of objects, ids and engines."""
-        made = self._made
-        own = sum(chunk.n_bytes for chunk in self._chunks) if made is None else made[0].n_bytes
+        chunks, made = self._chunks, self._made  # in this order, as above
+        own = sum(chunk.n_bytes for chunk in chunks) if made is None else made[0].n_bytes
         return own + self.ids.n_bytes
 
     @property
@@ -240,7 +240,8 @@ class Part:
         """Return the engine for a search, built if need be."""
         engines, algorithm = self.content.engines, choice.algorithm
         if self.content.is_fresh and search.approximation.early_stop is None:
-            algorithm = "auto" if algorithm != "scan" else algorithm
+            has_bounds = engines.space.has_bounds and algorithm != "scan"
+            algorithm = "filter" if has_bounds else "scan"  # neither has anything to build
         match algorithm:
             case "auto":
                 return self.content.planner.choose(search, k)

@@ -15,7 +15,14 @@ from fastmks.record import Record, restoring
 from fastmks.spaces import Namer, Space, faults_named
 from fastmks.tree_view import tree_graph, tree_text
 
-__all__ = ["EvaluationCost", "Tree", "build_tree", "restore_tree", "restore_tree_core"]
+__all__ = [
+    "EvaluationCost",
+    "Tree",
+    "build_tree",
+    "record_tree",
+    "restore_tree",
+    "restore_tree_core",
+]
 
 _NodeTable: TypeAlias = dict[str, np.ndarray[Any, Any]]
 
@@ -142,10 +149,6 @@ class Tree:
         """
         return tree_graph(self)
 
-    def record(self) -> Record:
-        """What the tree is made of, for a file; the objects are apart."""
-        return Record({"build_seconds": self.build_seconds}, self.core.arrays())
-
     def check(self) -> None:
         """Raise an error unless the tree is a cover tree whose every figure is true.
 
@@ -161,6 +164,11 @@ class Tree:
         fault = self.core.find_fault(self.space.core)
         if fault:
             raise FastmksError(f"this tree is broken, which is a bug in fastmks: {fault}.")
+
+
+def record_tree(tree: Tree) -> Record:
+    """Return what a tree is made of, for a file; the objects are apart."""
+    return Record({"build_seconds": tree.build_seconds}, tree.core.arrays())
 
 
 def restore_tree_core(record: Record, n_objects: int) -> _core.CoverTree:
