@@ -73,12 +73,12 @@ def test_objects_are_restored_to_the_bit(kind):
 
 @CASES
 def test_arrays_of_a_record_are_not_copied(kind):
-    """Nothing of a size that matters: what is remapped is small, or a list of Python objects."""
+    """Nothing of a size that matters; tables of grams keep theirs in memory of their own."""
     record = recorded(read_objects(kind.objects, kind.kernel))
     again = restored(record, kind.kernel).record(encode=pickle.dumps)
     shared = ("rows", "columns", "values", "words", "members", "residues", "neighbours", "letters")
     for name, array in record.arrays.items():
-        if name.rpartition("/")[2] in shared and array.size:
+        if name.rpartition("/")[2] in shared and "table" not in name and array.size:
             assert np.shares_memory(array, again.arrays[name]), name
 
 
