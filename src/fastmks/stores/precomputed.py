@@ -1,6 +1,6 @@
 """Kernel values that were computed before: a Gram matrix among objects, and rows for queries."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -49,14 +49,7 @@ class PrecomputedStore(Store):
     @property
     def kind(self) -> str:
         """What the objects are."""
-        if not self.has_columns:
-            return "rows of values"
-        return f"objects of a Gram matrix of {self.n_columns}"
-
-    @property
-    def form(self) -> Hashable:
-        """Objects of any matrix, to which others can be added."""
-        return PrecomputedStore
+        return "objects of a Gram matrix" if self.has_columns else "rows of values"
 
     @property
     def n_bytes(self) -> int:
