@@ -10,7 +10,7 @@ CPP_FILES := $(shell find $(ROOT)/cpp -name '*.hpp' -o -name '*.cpp' -o -name '*
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: help demo test test-cpp test-python lint format stub bench bench-tree bench-sparse bench-growth \
-        bench-paper bench-units bench-objects peers sanitize wheel clean
+        bench-paper bench-units bench-objects peers sanitize sanitize-threads wheel clean
 .DELETE_ON_ERROR:
 
 help:
@@ -25,6 +25,7 @@ help:
 	@echo "make bench-objects  searches of objects that are not vectors"
 	@echo "make peers     the bars of exact search against FAISS, numpy, usearch, scikit-learn, mlpack, FPSim2"
 	@echo "make sanitize  all tests under address and undefined-behaviour sanitizers"
+	@echo "make sanitize-threads  searches of shared structures under the thread sanitizer"
 	@echo "make wheel     build a wheel and import it in an empty environment"
 	@echo "make stub      regenerate the type stub of the compiled core"
 	@echo "make clean     remove what the other targets made"
@@ -105,6 +106,13 @@ sanitize: $(SANITIZED)/.built
 	UBSAN_OPTIONS=print_stacktrace=1 $(BUILD)/cpp-sanitize/fastmks_tests
 	cd $(ROOT) && ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 LD_PRELOAD=$(PRELOAD) \
 	  $(SANITIZED)/bin/python -m pytest -q -p no:cacheprovider --hypothesis-profile=sanitize
+
+sanitize-threads: $(VENV)/.built-test
+	@cd $(ROOT) && $(BIN)/cmake -S . -B $(BUILD)/cpp-threads -G Ninja \
+	  -DCMAKE_MAKE_PROGRAM=$(BIN)/ninja -DFASTMKS_PYTHON=OFF -DFASTMKS_TESTS=ON \
+	  -DFASTMKS_SANITIZE=thread > $(BUILD)/cpp-threads.log || { cat $(BUILD)/cpp-threads.log; exit 1; }
+	@$(BIN)/ninja -C $(BUILD)/cpp-threads --quiet fastmks_stress
+	TSAN_OPTIONS=halt_on_error=1 $(BUILD)/cpp-threads/fastmks_stress
 
 $(SANITIZED)/.built: $(SOURCES)
 	test -x $(SANITIZED)/bin/python || $(PYTHON) -m venv $(SANITIZED)

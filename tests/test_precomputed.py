@@ -103,3 +103,56 @@ def test_the_matrix_is_shared_or_copied():
 def test_a_pair_has_no_value_without_the_matrix():
     with pytest.raises(InvalidArgument, match="the entries of your matrix"):
         K.Precomputed()(GRAM[0], GRAM[1])
+
+
+class TestLiving:
+    """Objects of a Gram matrix come with their values with all others, and stay in one part."""
+
+    def problem(self):
+        rows = np.random.default_rng(0).normal(size=(30, 4)).round(1)
+        return rows @ rows.T, np.random.default_rng(1).normal(size=(5, 4)).round(1) @ rows.T
+
+    @pytest.mark.parametrize("algorithm", ["scan", "tree", "auto", "filter"])
+    def test_they_grow_and_shrink(self, algorithm):
+        gram, queries = self.problem()
+        queries = np.column_stack([queries, 9.0 * np.ones(5)])  # K(q, q) is last
+        index = Index(gram[:10, :10], K.Precomputed(), algorithm=algorithm)
+        held = list(range(10))
+
+        def check():
+            wanted = Index(gram[np.ix_(held, held)], K.Precomputed(), ids=held, algorithm="scan")
+            asked = queries[:, [*held, -1]]
+            for k in (1, 3, len(held)):
+                assert_identical(index.search(asked, k), wanted.search(asked, k))
+            assert len(index._forest.parts) == 1
+            np.testing.assert_array_equal(index.get(held), gram[np.ix_(held, held)])
+
+        check()
+        for added in ([10], [11, 12, 13], list(range(14, 30))):
+            index.add(gram[np.ix_(added, held + added)])
+            held += added
+            check()
+            index.remove(held[2:4])
+            held = held[:2] + held[4:]
+            check()
+
+    def test_rows_must_fit_all_objects(self):
+        gram, _ = self.problem()
+        index = Index(gram[:10, :10], K.Precomputed())
+        with pytest.raises(InvalidArgument, match="11"):
+            index.add(gram[10:11, :10])
+        with pytest.raises(InvalidArgument, match="symmetric"):
+            index.add(np.column_stack([gram[10:12, :10], [[1.0, 2.0], [3.0, 1.0]]]))
+        assert len(index) == 10
+
+    def test_an_emptied_one_begins_anew(self):
+        gram, _ = self.problem()
+        index = Index(gram[:10, :10], K.Precomputed())
+        index.remove(range(10))
+        index.add(gram[:3, :3])
+        assert (
+            index.search(gram[:1, :3]).ids.tolist()
+            == Index(gram[:3, :3], K.Precomputed(), ids=[10, 11, 12])
+            .search(gram[:1, :3])
+            .ids.tolist()
+        )

@@ -89,9 +89,13 @@ def test_an_index_with_parts_and_holes_lives_on(kind, tmp_path):
 
 @CASES
 def test_every_kind_can_be_pickled(kind):
-    if "<lambda>" in repr(kind.kernel) or "<locals>" in repr(kind.kernel):
-        return  # pickle itself knows functions by their names
     index = Index(kind.objects, kind.kernel)
+    try:
+        pickle.dumps(kind.kernel)
+    except (TypeError, AttributeError, pickle.PicklingError):  # a function without a name
+        with pytest.raises((TypeError, AttributeError, pickle.PicklingError)):
+            pickle.dumps(index)
+        return
     assert_same_answers(pickle.loads(pickle.dumps(index)), index, kind.queries)
 
 
@@ -111,13 +115,15 @@ class TestParts:
         index.search(queries, 5)
         index.save(tmp_path / "x")
         back = load(tmp_path / "x")
+        built = [[part.content.has_built for part in one._forest.parts] for one in (index, back)]
+        assert built[0] == built[1]
         assert_same_answers(back, index, queries)
         for mine, other in zip(back._forest.parts, index._forest.parts, strict=True):
             assert mine.dead.tolist() == other.dead.tolist()
             assert mine.content.is_fresh == other.content.is_fresh
-            assert mine.content.has_built == other.content.has_built
-        cost = [one.search(queries, 5).stats.kernel_evaluations for one in (index, back)]
-        assert cost[0] == cost[1]
+        if algorithm != "auto":  # which measures
+            cost = [one.search(queries, 5).stats.kernel_evaluations for one in (index, back)]
+            assert cost[0] == cost[1]
 
     def test_the_same_index_gives_the_same_bytes(self, tmp_path):
         for algorithm in ("tree", "filter"):
@@ -370,17 +376,16 @@ class TestBadFiles:
 
     def test_a_large_file_is_verified_before_its_first_use(self, tmp_path, monkeypatch):
         monkeypatch.setattr(fastmks.loading, "_SOON_VERIFIED", 0)
-        index, queries = SMALL["filter"]
+        rows = np.random.default_rng(0).normal(size=(40_000, 5))
+        index, queries, path = Index(rows), rows[:3], tmp_path / "x"
         data = bytearray(to_bytes(index._record(None)))
-        path = tmp_path / "x"
-        at = data.rindex(index._content.space.objects._first.array.tobytes()[:64])
-        data[at] ^= 1
+        data[data.rindex(rows[-1].tobytes())] ^= 1
         path.write_bytes(data)
         for use in (
             lambda back: back.search(queries),
             lambda back: back.ids,
             lambda back: back.get([0]),
-            lambda back: back.add(queries),
+            lambda back: (back.add(queries), back.search(queries)),
             lambda back: back.remove([0]),
             lambda back: 0 in back,
             lambda back: back.tree,
@@ -388,7 +393,7 @@ class TestBadFiles:
             pickle.dumps,
         ):
             back = load(path)
-            assert len(back) == 40  # known from the header
+            assert len(back) == 40_000  # known from the header
             with pytest.raises(IndexFileError, match="damaged"):
                 use(back)
         assert not (tmp_path / "y").exists()
@@ -417,7 +422,7 @@ class TestBadFiles:
                 flat = array.reshape(-1)
                 at = data.draw(st.integers(0, len(flat) - 1))
                 if flat.dtype.kind == "f":
-                    flat[at] = data.draw(st.sampled_from([np.nan, np.inf, -np.inf, -1.0, 1e300]))
+                    flat[at] = data.draw(st.sampled_from([np.nan, np.inf, -np.inf, -1.0, 1e30]))
                 else:
                     info = np.iinfo(flat.dtype) if flat.dtype.kind != "b" else None
                     choices = [0, 1] if info is None else [info.min, info.max, 0, len(flat)]

@@ -10,7 +10,9 @@ namespace fastmks::bindings {
 
 namespace nb = nanobind;
 
-using NamedArrays = nb::typed<nb::dict, nb::str, nb::ndarray<nb::numpy>>;
+/// Stands for an array of whatever numbers in signatures, and nowhere else.
+struct SomeArray;
+using NamedArrays = nb::typed<nb::dict, nb::str, SomeArray>;
 
 /// Read-only arrays without a copy, each of which keeps `structure` alive.
 [[nodiscard]] NamedArrays to_dict(const Arrays& arrays, nb::handle structure);
@@ -20,3 +22,8 @@ using NamedArrays = nb::typed<nb::dict, nb::str, nb::ndarray<nb::numpy>>;
 [[nodiscard]] Arrays from_dict(const NamedArrays& arrays);
 
 }  // namespace fastmks::bindings
+
+template <>
+struct nanobind::detail::type_caster<fastmks::bindings::SomeArray> {
+    static constexpr auto Name = const_name("numpy.typing.NDArray[numpy.generic]");
+};

@@ -254,7 +254,8 @@ class Forest:
         parts, tail = list(self.parts), [Part(content)]
         while parts and self._is_too_small(parts[-1:], tail):
             tail.insert(0, parts.pop())
-        last = tail[0] if len(tail) == 1 else self._joined(tail)
+        is_alone = len(tail) == 1 and not self.settings.has_one_part
+        last = tail[0] if is_alone else self._joined(tail)
         return Forest(self.settings, [*parts, last], self.like)
 
     def shrunk(self, leaving: Sequence[_Positions]) -> "Forest":
@@ -302,7 +303,7 @@ class Forest:
         n_objects = sum(map(len, parts))
         chunks = [chunk for part in parts for chunk in part.chunks()]
         ids = Ids(*(chunk for part in parts for chunk in part.id_chunks()))
-        if len(chunks) > _MOST_CHUNKS:
+        if len(chunks) > _MOST_CHUNKS or self.settings.has_one_part:
             chunks, ids = [join_objects(self.settings.kernel, chunks)], Ids(ids.array)
         if is_fresh is None:
             is_fresh = n_objects < self.settings.n_fresh

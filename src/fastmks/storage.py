@@ -135,7 +135,7 @@ class _StoredContent(Content):
     def ids(self) -> Ids:
         """The ids of the objects."""
         if not self._has_ids:
-            self._source.check()
+            self._make()  # so that there are as many objects as the file says
             self._ids = restore_ids(self._record.part("ids"), self._n_objects)
             self._has_ids = True
         return self._ids
@@ -166,7 +166,7 @@ class _StoredContent(Content):
             n_objects=self._n_objects,
             base=settings.base,
             threads=settings.threads,
-            name=self.ids.name,
+            name=lambda position: self.ids.name(position),
             returned=self._returned,
         )
 

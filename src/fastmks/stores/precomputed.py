@@ -1,6 +1,6 @@
 """Kernel values that were computed before: a Gram matrix among objects, and rows for queries."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -49,7 +49,14 @@ class PrecomputedStore(Store):
     @property
     def kind(self) -> str:
         """What the objects are."""
-        return "objects of a Gram matrix" if self.has_columns else "rows of values"
+        if not self.has_columns:
+            return "rows of values"
+        return "objects of a Gram matrix"
+
+    @property
+    def form(self) -> Hashable:
+        """Objects of any matrix, to which others can be added."""
+        return PrecomputedStore
 
     @property
     def n_bytes(self) -> int:
@@ -63,8 +70,12 @@ class PrecomputedStore(Store):
     def take(self, positions: _Positions) -> "PrecomputedStore":
         """The objects at these positions, in this order. The matrix is shared: it stays as it is.
 
-        What belongs to another order is where each object finds its row and its column.
+        What belongs to another order is where each object finds its row and its column. No objects
+        need no matrix.
         """
+        if len(positions) == 0:
+            none = np.zeros(0)
+            return PrecomputedStore(np.zeros((0, 0)), self.places[:0], none, 0, self.has_columns)
         return self._with(self.values, positions)
 
     def get(self, positions: _Positions) -> _Floats:
@@ -75,10 +86,18 @@ class PrecomputedStore(Store):
         return self._matrix(positions)
 
     def record(self) -> Record:
-        """The matrix of the objects that are left, in their order."""
-        is_whole = np.array_equal(self.places, np.arange(len(self.values)))
-        values = self.values if is_whole else self._matrix(np.arange(len(self)))
-        return Record({"kind": "values"}, {"values": np.ascontiguousarray(values)})
+        """The matrix of the objects that are left, and where each finds its row.
+
+        Its columns keep their order, which is the one that queries have.
+        """
+        left = np.sort(self.places)
+        values = self.values
+        if len(left) < len(values):
+            values = values[np.ix_(left, left)]
+        places = np.searchsorted(left, self.places).astype(np.int64)
+        return Record(
+            {"kind": "values"}, {"values": np.ascontiguousarray(values), "places": places}
+        )
 
     def _matrix(self, positions: _Positions) -> _Floats:
         rows = self.places[positions]
@@ -139,9 +158,9 @@ def read_more_values(
 
 def join_values(stores: Sequence[PrecomputedStore]) -> PrecomputedStore:
     """Return the matrix of the objects of the first store and of those that were added to it."""
-    first, *added = stores
+    first, *added = [store for store in stores if len(store)] or stores[:1]
     if all(store.values is first.values and store.has_columns for store in added):
-        places = np.concatenate([store.places for store in stores])
+        places = np.concatenate([first.places, *(store.places for store in added)])
         return _of_matrix(first.values[np.ix_(places, places)])
     joined = np.empty((sum(map(len, stores)),) * 2)
     n = len(first)
@@ -164,7 +183,10 @@ def restore_values(record: Record) -> PrecomputedStore:
     values = restored(record, "values", np.float64, ndim=2)
     if values.shape[0] != values.shape[1]:
         raise IndexFileError(f"the matrix of values must be square: {values.shape}.")
-    return _of_matrix(values)
+    places = restored(record, "places", np.int64)
+    if not np.array_equal(np.sort(places), np.arange(len(values))):
+        raise IndexFileError("the objects must each have a row of the matrix of values.")
+    return _of_matrix(values).take(places) if len(places) else _of_matrix(values)
 
 
 def _of_matrix(values: _Floats) -> PrecomputedStore:

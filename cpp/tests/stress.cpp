@@ -1,0 +1,153 @@
+// Many threads search one snapshot of every structure, each search itself on two threads, while
+// another thread builds new snapshots and swaps them in. Every answer must be the scan's. Meant for
+// the thread sanitizer, and harmless without it.
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "archives.hpp"
+#include "fastmks/cover_tree.hpp"
+#include "fastmks/pivot_search.hpp"
+#include "fastmks/postings.hpp"
+#include "fastmks/scan.hpp"
+#include "fastmks/sketch.hpp"
+#include "fastmks/tree_search.hpp"
+#include "trees.hpp"
+#include "vectors.hpp"
+
+using namespace fastmks;
+using namespace fastmks::test;
+
+namespace {
+
+constexpr std::size_t n_objects = 600, n_columns = 6, n_queries = 20, k = 4;
+constexpr std::size_t n_searchers = 6, n_engines = 4, n_threads = 2;
+
+struct Answer {
+    std::vector<double> values = std::vector<double>(n_queries * k);
+    std::vector<std::int64_t> positions = std::vector<std::int64_t>(n_queries * k);
+    [[nodiscard]] bool is_same(const Answer& other) const {
+        return same_bits(values, other.values) && positions == other.positions;
+    }
+};
+
+VectorSpace sparse_space(const Vectors& vectors) {
+    return VectorSpace(make_store(vectors, StoreKind::sparse_f64), {}, available_isas().back());
+}
+
+// A snapshot's structures are built, or restored from arrays that only they keep alive.
+struct Snapshot {
+    Snapshot(std::uint64_t seed, bool is_restored)
+        : vectors(whole_numbers(n_objects, n_columns, seed)),
+          asked(whole_numbers(n_queries, n_columns, seed + 1)),
+          built(vectors),
+          dense(space_of(vectors)),
+          sparse(sparse_space(vectors)),
+          dense_queries(space_of(asked)),
+          sparse_queries(sparse_space(asked)) {
+        std::vector<double> axes(3 * n_columns);
+        for (std::size_t i = 0; i < 3; ++i) axes[i * n_columns + i] = 1.0;
+        const auto projection = std::make_shared<AxisProjection>(
+            ScoreKind::product, axes.data(), 3, n_columns, std::vector<double>{}, dense.isa());
+        sketch = std::make_unique<Sketch>(dense, projection, n_threads, ignore);
+        postings = std::make_unique<Postings>(sparse, ignore);
+        const std::vector<std::int64_t> pivots{5, 77, 300};
+        table = std::make_unique<PivotTable>(std::make_shared<PivotProjection>(dense, pivots),
+                                             n_threads, ignore);
+        if (is_restored) restore();
+        scan_top_k(problem(), k, 1, ignore, truth.values.data(), truth.positions.data());
+    }
+
+    void restore() {
+        built.tree = restore_cover_tree(moved(arrays_of(built.tree)), n_objects);
+        sketch = std::make_unique<Sketch>(dense, moved(sketch->arrays()));
+        postings = std::make_unique<Postings>(sparse, moved(postings->arrays()));
+        const Arrays arrays = moved(table->arrays());
+        const ArrayReader reader(arrays);
+        table =
+            std::make_unique<PivotTable>(std::make_shared<PivotProjection>(dense, reader), reader);
+    }
+
+    [[nodiscard]] ScanProblem problem() const {
+        return {dense, dense_queries, Selection::range(0, n_objects)};
+    }
+
+    [[nodiscard]] Answer search(std::size_t engine) const {
+        Answer found;
+        double* const values = found.values.data();
+        std::int64_t* const positions = found.positions.data();
+        std::vector<double> gaps(n_queries);
+        if (engine == 0) {
+            const TreeProblem in_tree{built.tree, built.space, dense_queries, nullptr, false, {}};
+            tree_top_k(in_tree, k, {}, {}, n_threads, ignore, {values, positions, gaps.data()});
+        } else if (engine == 1) {
+            sketch_top_k(problem(), *sketch, k, n_threads, ignore, values, positions);
+        } else if (engine == 2) {
+            const ScanProblem in_lists{sparse, sparse_queries, Selection::range(0, n_objects)};
+            postings_top_k(in_lists, *postings, k, n_threads, ignore, values, positions);
+        } else {
+            pivot_top_k(problem(), *table, k, n_threads, ignore, values, positions);
+        }
+        return found;
+    }
+
+    Vectors vectors, asked;
+    Built built;
+    VectorSpace dense, sparse, dense_queries, sparse_queries;
+    std::unique_ptr<Sketch> sketch;
+    std::unique_ptr<Postings> postings;
+    std::unique_ptr<PivotTable> table;
+    Answer truth;
+};
+
+// The snapshot that searches pick up.
+class Current {
+public:
+    explicit Current(std::shared_ptr<const Snapshot> first) : snapshot_(std::move(first)) {}
+    [[nodiscard]] std::shared_ptr<const Snapshot> get() const {
+        const std::lock_guard lock(mutex_);
+        return snapshot_;
+    }
+    void set(std::shared_ptr<const Snapshot> next) {
+        const std::lock_guard lock(mutex_);
+        snapshot_.swap(next);
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::shared_ptr<const Snapshot> snapshot_;
+};
+
+}  // namespace
+
+int main(int n_arguments, char** arguments) {
+    const auto n_snapshots =
+        n_arguments > 1 ? std::strtoull(arguments[1], nullptr, 10) : std::uint64_t{200};
+    Current current(std::make_shared<Snapshot>(1, false));
+    std::atomic<bool> is_over{false};
+    std::atomic<std::size_t> n_searches{0}, n_wrong{0};
+    std::vector<std::thread> searchers;
+    for (std::size_t i = 0; i < n_searchers; ++i) {
+        searchers.emplace_back([&, i] {
+            for (std::size_t round = i; !is_over; ++round) {
+                const std::shared_ptr<const Snapshot> snapshot = current.get();
+                const Answer found = snapshot->search(round % n_engines);
+                if (!found.is_same(snapshot->truth)) ++n_wrong;
+                ++n_searches;
+            }
+        });
+    }
+    for (std::uint64_t seed = 2; seed < 2 + n_snapshots; ++seed) {
+        current.set(std::make_shared<Snapshot>(seed, seed % 2 == 0));
+    }
+    is_over = true;
+    for (std::thread& searcher : searchers) searcher.join();
+    std::printf("%zu searches of %llu snapshots, %zu wrong\n", n_searches.load(),
+                static_cast<unsigned long long>(n_snapshots + 1), n_wrong.load());
+    return n_wrong == 0 && n_searches > 0 ? 0 : 1;
+}
