@@ -6,6 +6,8 @@ back, with any answer or a fault.
 
 import contextlib
 import gc
+import subprocess
+import sys
 import threading
 import weakref
 from collections.abc import Callable
@@ -343,6 +345,27 @@ def test_restored_pivots_keep_their_objects_alive():
     del space, projection, arrays, table
     gc.collect()
     assert restored.project(asked)["rows"].tobytes() == wanted.tobytes()
+
+
+_DROPPED_AT_THE_END = """
+import threading, time
+import numpy as np
+from fastmks import Index, _core
+arrays = Index(np.eye(300), "linear", algorithm="tree").tree.core.arrays()
+kept = _core.restore_cover_tree(arrays, 300)
+def work():
+    while True:
+        _core.restore_cover_tree(arrays, 300)
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.05)
+"""
+
+
+def test_python_ends_while_threads_give_arrays_back():
+    """A thread that drops a structure has the GIL, and must not keep it from the end."""
+    for _ in range(3):
+        subprocess.run([sys.executable, "-c", _DROPPED_AT_THE_END], check=True, timeout=60)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 namespace nb = nanobind;
 
@@ -31,11 +32,19 @@ bool is_ending_elsewhere() {
 // How often this thread is inside: a function of the user may search, too.
 thread_local int depth = 0;
 
-// Counted before looking: either this thread sees the end, or the end sees this thread.
+// Whether this thread gave the GIL away, and has not taken it again since.
+thread_local bool has_released = false;
+
+bool has_gil() {
+    return !has_released && PyGILState_GetThisThreadState() != nullptr;
+}
+
+// Counted before looking: either this thread sees the end, or the end sees this thread. One that
+// has the GIL goes on: the end could not take it from a thread that stays.
 void enter() {
     if (depth++ > 0) return;
     ++n_inside;
-    if (is_ending_elsewhere()) stay_forever();
+    if (!has_gil() && is_ending_elsewhere()) stay_forever();
 }
 
 void leave() {
@@ -61,9 +70,11 @@ void watch_for_the_end_of_python() {
 WithGil::WithGil() {
     enter();
     state_ = PyGILState_Ensure();
+    had_released_ = std::exchange(has_released, false);
 }
 
 WithGil::~WithGil() {
+    has_released = had_released_;
     PyGILState_Release(state_);
     leave();
 }
@@ -74,9 +85,14 @@ void WithGil::let_python_end() {
     stay_forever();
 }
 
+WithoutGil::WithoutGil() : state_(PyEval_SaveThread()) {
+    has_released = true;
+}
+
 WithoutGil::~WithoutGil() {
     enter();
     PyEval_RestoreThread(state_);
+    has_released = false;
     leave();
 }
 

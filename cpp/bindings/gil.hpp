@@ -12,7 +12,7 @@ namespace fastmks::bindings {
 /// Makes the classes below work; once, when the module is loaded.
 void watch_for_the_end_of_python();
 
-/// The GIL while this lives, on a thread that may have it already.
+/// The GIL while this lives, on a thread that may have it already: then it never has to wait.
 class WithGil {
 public:
     WithGil();
@@ -25,13 +25,14 @@ public:
     void let_python_end();
 
 private:
+    bool had_released_;
     PyGILState_STATE state_;
 };
 
 /// No GIL while this lives.
 class WithoutGil {
 public:
-    WithoutGil() : state_(PyEval_SaveThread()) {}
+    WithoutGil();
     ~WithoutGil();
     WithoutGil(const WithoutGil&) = delete;
     WithoutGil& operator=(const WithoutGil&) = delete;
