@@ -10,7 +10,7 @@ from fastmks.errors import IndexFileError
 from fastmks.filter import FilterOffer, build_filter, has_filter, has_offer, restore_filter
 from fastmks.kernels import Kernel
 from fastmks.locks import Lock
-from fastmks.objects import restore_objects
+from fastmks.objects import Objects, restore_objects
 from fastmks.progress import Progress
 from fastmks.record import Record, nest, restoring
 from fastmks.scan import Scan
@@ -159,16 +159,19 @@ def restore_engines(
     base: float,
     threads: int,
     name: Namer,
+    like: Objects,
     returned: Returned,
 ) -> Engines:
-    """Return the engines of a file, and the objects in them."""
+    """Return the engines of a file, and the objects in them, which must be like those given."""
     core, order, given = None, None, returned.objects
     if "tree" in record.facts:
         core = restore_tree_core(record.part("tree"), n_objects)
         order = plain_int64(core.order())
         if given is not None:
             given = [given[position] for position in order.tolist()]
-    objects = restore_objects(record.part("objects"), kernel, objects=given, decode=returned.decode)
+    objects = restore_objects(
+        record.part("objects"), kernel, like=like, objects=given, decode=returned.decode
+    )
     if len(objects) != n_objects:
         raise IndexFileError(f"there are {len(objects)} objects where {n_objects} should be.")
     with restoring("the objects"):

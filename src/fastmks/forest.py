@@ -316,4 +316,6 @@ def plant(objects: Objects, settings: Settings, ids: _Array) -> Forest:
     """Return the forest of one part that an index begins with."""
     content = Content(settings, [objects], Ids(ids))
     content.engines  # noqa: B018, so that objects which the kernel cannot compare are known now
-    return Forest(settings, [Part(content)], objects.take(np.zeros(0, np.int64)))
+    none = objects.take(np.zeros(0, np.int64))
+    # Joined, it forgets what it knew of all objects.
+    return Forest(settings, [Part(content)], join_objects(settings.kernel, [none]))

@@ -13,7 +13,7 @@ from fastmks.forest import Forest
 from fastmks.ids import Ids, restore_ids
 from fastmks.kernels import Kernel
 from fastmks.kernels.facts import has_functions, kernel_facts, kernel_from_facts
-from fastmks.objects import restore_objects
+from fastmks.objects import Objects, restore_objects
 from fastmks.parts import Content, Part, Settings
 from fastmks.record import Record, nest, restoring
 from fastmks.spaces import Space
@@ -96,18 +96,18 @@ def restore_index(source: Source) -> Restored:
     )
     is_lacking = lacks_objects(record.part("none"))
     given = _given_objects(source, is_lacking)
+    like = restore_objects(
+        record.part("none"), kernel, objects=[] if is_lacking else None, decode=source.decode
+    )
     parts: list[Part] = []
     for i in range(record.count("n_parts", most=_MOST_PARTS)):
         part = record.part(f"part {i}")
         n_objects = part.count("n_objects", least=1)
         mine = None if given is None else given[:n_objects]
         given = None if given is None else given[n_objects:]
-        parts.append(_restore_part(part, settings, source, n_objects, mine))
+        parts.append(_restore_part(part, settings, source, n_objects, like, mine))
     if given:
         raise _wrong_number(source, sum(map(len, parts)))
-    like = restore_objects(
-        record.part("none"), kernel, objects=[] if is_lacking else None, decode=source.decode
-    )
     forest = Forest(settings, parts, like)
     if parts and has_functions(kernel):
         source.check()
@@ -119,12 +119,19 @@ class _StoredContent(Content):
     """Content of a file, which is looked into when it is first needed."""
 
     def __init__(
-        self, settings: Settings, record: Record, n_objects: int, source: Source, given: Any
+        self,
+        settings: Settings,
+        record: Record,
+        n_objects: int,
+        source: Source,
+        like: Objects,
+        given: Any,
     ) -> None:
         super().__init__(settings, (), Ids(), is_fresh=record.fact("is_fresh", bool))
         self._record = record
         self._n_objects = n_objects
         self._source = source
+        self._like = like
         self._returned = Returned(objects=given, decode=source.decode)
         self._has_ids = False
 
@@ -167,6 +174,7 @@ class _StoredContent(Content):
             base=settings.base,
             threads=settings.threads,
             name=lambda position: self.ids.name(position),
+            like=self._like,
             returned=self._returned,
         )
 
@@ -184,7 +192,7 @@ def _record_part(part: Part, encode: Callable[[Any], bytes] | None) -> Record:
 
 
 def _restore_part(
-    record: Record, settings: Settings, source: Source, n_objects: int, given: Any
+    record: Record, settings: Settings, source: Source, n_objects: int, like: Objects, given: Any
 ) -> Part:
     if given is not None and len(given) != n_objects:
         raise InvalidArgument("objects must be all those of the index, in the order of its ids.")
@@ -194,7 +202,8 @@ def _restore_part(
     )
     if not is_sorted or len(dead) >= n_objects:
         raise IndexFileError("the objects that have left are not among those that were there.")
-    return Part(_StoredContent(settings, record, n_objects, source, given), dead)
+    content = _StoredContent(settings, record, n_objects, source, like, given)
+    return Part(content, dead)
 
 
 def _given_objects(source: Source, is_lacking: bool) -> list[Any] | None:
