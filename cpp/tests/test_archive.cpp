@@ -225,7 +225,8 @@ TEST(forged_sketches_are_refused) {
     kernel.form = VectorForm::gaussian;
     const Vectors vectors = spread_out(700, 4, 0.5, 2.0, 3);
     const auto objects = space_of(vectors, kernel);
-    const Arrays arrays = sketch_of(objects, 4, true).arrays();
+    const Sketch sketch = sketch_of(objects, 4, true);
+    const Arrays arrays = sketch.arrays();
     const auto refuses = [&](const std::string& name, std::size_t offset, auto number) {
         const check::Context here(name + text(" at", offset));
         CHECK_THROWS(std::invalid_argument, Sketch(objects, forged(arrays, name, offset, number)));
