@@ -75,19 +75,25 @@ class Forest:
         arrays = [part.ids for part in self.parts]
         if len(arrays) == 1:
             return arrays[0]
-        none = np.zeros(0, dtype="U1" if self.settings.has_text_ids else np.int64)
-        return np.concatenate([none, *arrays])
+        return np.concatenate([self._no_ids, *arrays])
 
     def ids_at(self, positions: _Positions) -> _Array:
         """Return the ids of the objects at these positions."""
         if self.is_whole:
-            return self.parts[0].content.ids.array[positions]
-        arrays = [part.content.ids.array for part in self.parts]
-        ids = np.zeros(positions.shape, dtype=np.result_type(*arrays) if arrays else np.int64)
-        for i, here in self._by_part(positions):
-            part, array = self.parts[i], arrays[i]
-            ids[here] = array[part.position(positions[here] - self.starts[i])]
+            return self.parts[0].content.ids.at(positions)
+        found = [
+            (here, self.parts[i].ids_at(positions[here] - self.starts[i]))
+            for i, here in self._by_part(positions)
+        ]
+        dtype = np.result_type(self._no_ids, *(ids for _, ids in found))
+        ids = np.zeros(positions.shape, dtype=dtype)
+        for here, some in found:
+            ids[here] = some
         return ids
+
+    @property
+    def _no_ids(self) -> _Array:
+        return np.zeros(0, dtype="U1" if self.settings.has_text_ids else np.int64)
 
     def find(self, ids: Any, *, name: str) -> list[_Positions]:
         """Return the positions of ids in each part; an id that is not here is an error."""
@@ -261,7 +267,7 @@ class Forest:
         """Return the forest without some objects, given by their positions in each part."""
         parts = []
         for part, positions in zip(self.parts, leaving, strict=True):
-            left = part.without(positions) if len(positions) else part
+            left = part if len(positions) == 0 else part.without(positions)
             if len(left) == 0:
                 continue
             is_worn = left.is_worn or (self.settings.has_one_part and len(left.dead) > 0)
@@ -312,9 +318,9 @@ class Forest:
         return Part(content)
 
 
-def plant(objects: Objects, settings: Settings, ids: _Array) -> Forest:
+def plant(objects: Objects, settings: Settings, ids: Ids) -> Forest:
     """Return the forest of one part that an index begins with."""
-    content = Content(settings, [objects], Ids(ids))
+    content = Content(settings, [objects], ids)
     content.engines  # noqa: B018, so that objects which the kernel cannot compare are known now
     none = objects.take(np.zeros(0, np.int64))
     # Joined, it forgets what it knew of all objects.

@@ -26,34 +26,61 @@ class Ids:
     """Ids by position, and positions by id. Never changed; put together when first looked at."""
 
     def __init__(self, *chunks: _Array) -> None:
-        self.chunks = chunks
+        self._chunks = chunks
         self._size = sum(map(len, chunks))
+        self._first: int | None = None
+
+    @staticmethod
+    def counted(first: int, size: int) -> "Ids":
+        """Return consecutive numbers, which take no memory until someone wants to see them all."""
+        ids = Ids()
+        ids._first, ids._size = first, size
+        return ids
 
     def __len__(self) -> int:
         return self._size
 
+    @property
+    def chunks(self) -> tuple[_Array, ...]:
+        """The ids in pieces, as they came."""
+        return self._chunks or (self.array,)
+
     @cached_property
     def array(self) -> _Array:
         """All ids, by position."""
-        return self.chunks[0] if len(self.chunks) == 1 else np.concatenate(self.chunks)
+        if self._first is not None:
+            return np.arange(self._first, self._first + self._size, dtype=np.int64)
+        return self._chunks[0] if len(self._chunks) == 1 else np.concatenate(self._chunks)
 
     @property
     def is_text(self) -> bool:
         """Whether they are strings."""
-        return bool(self.chunks[0].dtype.kind == "U")
+        return self._first is None and self._chunks[0].dtype.kind == "U"
+
+    @property
+    def next_number(self) -> int:
+        """A number from 0 that is greater than all of them."""
+        if self._first is not None:
+            return max(0, self._first + self._size)
+        return 0 if self.is_text or self._size == 0 else max(0, int(self.array.max()) + 1)
+
+    def at(self, positions: _Positions) -> _Array:
+        """Return the ids at some positions."""
+        return self.array[positions] if self._first is None else self._first + positions
 
     def name(self, position: int) -> str:
         """Return how errors and pictures call the object at a position."""
-        return f"object {self.array[position].item()!r}"
+        return f"object {self.at(np.array([position]))[0].item()!r}"
 
     def find(self, wanted: _Array) -> _Positions:
         """Return the positions of ids, -1 for those that are not here."""
-        if len(self) == 0 or len(wanted) == 0:
+        if self._size == 0 or len(wanted) == 0:
             return np.full(len(wanted), -1, dtype=np.int64)
+        first = self._counted_from
+        if first is not None:
+            is_here = (wanted >= first) & (wanted <= first + self._size - 1)
+            return np.where(is_here, wanted - np.int64(first), -1)
         array, order = self.array, self._order
-        if order is None:  # consecutive numbers
-            at = wanted - array[0]
-            return np.where((wanted >= array[0]) & (wanted <= array[-1]), at, -1)
         at = np.searchsorted(array, wanted, sorter=order)
         found = order[np.minimum(at, len(order) - 1)]
         return np.where(array[found] == wanted, found, -1)
@@ -61,15 +88,21 @@ class Ids:
     @property
     def n_bytes(self) -> int:
         """The memory that they take."""
-        return sum(chunk.nbytes for chunk in self.chunks)
+        return sum(chunk.nbytes for chunk in self._chunks)
 
     @cached_property
-    def _order(self) -> _Positions | None:
-        """Positions in the order of their ids; None for consecutive numbers."""
+    def _order(self) -> _Positions:
+        """Positions in the order of their ids."""
+        return np.argsort(self.array, kind="stable").astype(np.int64)
+
+    @cached_property
+    def _counted_from(self) -> int | None:
+        """The first of consecutive numbers; None where they are not."""
+        if self._first is not None or self.is_text or self._size == 0:
+            return self._first
         array = self.array
-        if not self.is_text and array[-1] >= array[0] and bool((np.diff(array) == 1).all()):
-            return None
-        return np.argsort(array, kind="stable").astype(np.int64)
+        is_counted = array[-1] >= array[0] and bool((np.diff(array) == 1).all())
+        return int(array[0]) if is_counted else None
 
     def record(self) -> Record:
         """What they are made of, for a file."""
@@ -77,8 +110,9 @@ class Ids:
             width = self.array.dtype.itemsize // 4
             letters = np.ascontiguousarray(self.array).view(np.uint32)
             return Record({"kind": "text", "width": width}, {"letters": letters})
-        if len(self) > 0 and self._order is None:
-            return Record({"kind": "range", "first": int(self.array[0]), "count": len(self)})
+        first = self._counted_from
+        if first is not None:
+            return Record({"kind": "range", "first": first, "count": self._size})
         return Record({"kind": "numbers"}, {"numbers": self.array})
 
 
@@ -89,7 +123,7 @@ def restore_ids(record: Record, n_objects: int) -> Ids:
             first = record.count("first", least=-(2**63), most=_GREATEST)
             if record.count("count") != n_objects or first + n_objects - 1 > _GREATEST:
                 raise IndexFileError("the ids are not as many as the objects.")
-            return Ids(np.arange(first, first + n_objects, dtype=np.int64))
+            return Ids.counted(first, n_objects)
         case "text":
             width = record.count("width", least=1, most=2**24)
             letters = record.array("letters", np.uint32)
@@ -106,9 +140,7 @@ def restore_ids(record: Record, n_objects: int) -> Ids:
 
 
 def make_ids(ids: Any, n_objects: int) -> _Array:
-    """Return the ids of n objects: those given, each once, or 0 ... n-1."""
-    if ids is None:
-        return np.arange(n_objects, dtype=np.int64)
+    """Return the ids given for n objects, each once."""
     if isinstance(ids, (set, frozenset, dict)):
         raise InvalidArgument("ids must be in the order of the objects; a set has no order.")
     array = read_ids(ids, "ids")

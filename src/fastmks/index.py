@@ -11,7 +11,7 @@ from fastmks.container import from_bytes, to_bytes, write_record
 from fastmks.errors import InvalidArgument
 from fastmks.fasta import Fasta
 from fastmks.forest import Forest, plant
-from fastmks.ids import check_kind, make_ids, number_from, read_ids
+from fastmks.ids import Ids, check_kind, make_ids, number_from, read_ids
 from fastmks.kernels import Kernel, as_kernel
 from fastmks.kernels.facts import has_functions
 from fastmks.locks import Lock
@@ -87,14 +87,15 @@ class Index(Searchable):
         checked_kernel = as_kernel(kernel)
         self._algorithm = check_algorithm(algorithm)
         read = read_objects(objects, checked_kernel)
-        names = make_ids(_given_ids(objects, ids), len(read))
+        given = _given_ids(objects, ids)
+        names = Ids.counted(0, len(read)) if given is None else Ids(make_ids(given, len(read)))
         settings = Settings(
             kernel=checked_kernel,
             base=check_base(base),
             threads=check_threads(threads),
-            has_text_ids=names.dtype.kind == "U",
+            has_text_ids=names.is_text,
         )
-        self._next_id = _next_id(names)
+        self._next_id = names.next_number
         self._changing = Lock(self._refusal)
         self._forest = plant(read.copy() if copy else read, settings, names)
         engines = self._forest.parts[0].content.engines
@@ -353,7 +354,7 @@ class Index(Searchable):
                 f"ids must be new; {names[is_known][0].item()!r} is in use. Remove it first, to "
                 "put another object in its place."
             )
-        return names, max(self._next_id, _next_id(names))
+        return names, max(self._next_id, Ids(names).next_number)
 
     def _whole_forest(self) -> Forest:
         if not self._forest.is_whole:
@@ -370,8 +371,3 @@ class Index(Searchable):
 
 def _given_ids(objects: Any, ids: Any) -> Any:
     return objects.ids if ids is None and isinstance(objects, Fasta) else ids
-
-
-def _next_id(ids: np.ndarray[Any, Any]) -> int:
-    """Return a number that is greater than all ids; strings need none."""
-    return 0 if ids.dtype.kind == "U" or len(ids) == 0 else max(0, int(ids.max()) + 1)

@@ -146,8 +146,12 @@ class Content:
             if self._made is None:
                 engines = self._make_engines()
                 self._made = engines, Planner(engines)
-                self._chunks = ()
+                self._forget()
             return self._made
+
+    def _forget(self) -> None:
+        """Let go of what the engines were made of."""
+        self._chunks = ()
 
     def _refusal(self) -> str:
         return (
@@ -210,14 +214,19 @@ class Part:
         return found if len(self.dead) == 0 else np.where(self._is_dead(found), -1, found)
 
     def without(self, positions: _Positions) -> "Part":
-        """Return the part without some more of its objects."""
-        return Part(self.content, np.union1d(self.dead, positions))
+        """Return the part without some more of its objects, at increasing positions."""
+        at = np.searchsorted(self.dead, positions)
+        return Part(self.content, np.insert(self.dead, at, positions))
 
     def chunks(self) -> tuple[Objects, ...]:
         """The objects that are there."""
         if len(self.dead) == 0:
             return self.content.chunks
         return (self.content.objects(self.living),)
+
+    def ids_at(self, ranks: _Positions) -> np.ndarray[Any, Any]:
+        """Return the ids of those with so many before them."""
+        return self.content.ids.at(self.position(ranks))
 
     def id_chunks(self) -> tuple[np.ndarray[Any, Any], ...]:
         """The ids of those that are there, in pieces."""

@@ -9,7 +9,13 @@ import numpy as np
 
 from fastmks import _core
 from fastmks._validate import check_threads
-from fastmks.errors import FastmksError, InvalidArgument, KernelValueError, NotMercerError
+from fastmks.errors import (
+    FastmksError,
+    IndexFileError,
+    InvalidArgument,
+    KernelValueError,
+    NotMercerError,
+)
 from fastmks.kernels.base import Kernel, Normalized, OnField, Product, Scaled, Sum
 from fastmks.kernels.object_kernel import ObjectKernel, leaves
 from fastmks.objects import Objects, read_objects, read_one, read_queries
@@ -271,6 +277,11 @@ def _named(
     fault: BaseException, kernel: Kernel, name_query: Namer, name_object: Namer
 ) -> FastmksError | None:
     """Return the error that a fault of the core stands for; None for what is no such fault."""
+    if isinstance(fault, _core.DamageFault):
+        return IndexFileError(
+            "the file that the index was loaded from holds a tree or filter that loses objects: "
+            "it was changed after it was written. Build the index anew from its objects."
+        )
     if isinstance(fault, _core.ValueFault):
         query, position, value = fault.args
         if math.isfinite(value):

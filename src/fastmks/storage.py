@@ -133,7 +133,6 @@ class _StoredContent(Content):
         self._source = source
         self._like = like
         self._returned = Returned(objects=given, decode=source.decode)
-        self._has_ids = False
 
     def __len__(self) -> int:
         return self._n_objects
@@ -141,22 +140,25 @@ class _StoredContent(Content):
     @property
     def ids(self) -> Ids:
         """The ids of the objects."""
-        if not self._has_ids:
-            self._make()  # so that there are as many objects as the file says
-            self._ids = restore_ids(self._record.part("ids"), self._n_objects)
-            self._has_ids = True
+        self._make()
         return self._ids
 
     @property
     def n_bytes(self) -> int:
         """The memory of objects, ids and engines, mapped or not."""
-        return sum(array.nbytes for array in self._record.arrays.values())
+        record = self._record
+        if self._made is not None:
+            return super().n_bytes
+        return sum(array.nbytes for array in record.arrays.values())
 
     @property
     def has_built(self) -> tuple[bool, bool]:
         """Whether there is a tree, and whether there is a filter."""
-        engines = self._record.fact("engines", dict)
-        return ("tree" in engines, "filter" in engines) if self._made is None else super().has_built
+        record = self._record
+        if self._made is not None:
+            return super().has_built
+        engines = record.fact("engines", dict)
+        return "tree" in engines, "filter" in engines
 
     @property
     def chunks(self) -> tuple[Any, ...]:
@@ -166,17 +168,21 @@ class _StoredContent(Content):
 
     def _make_engines(self) -> Engines:
         self._source.check()
-        settings = self.settings
+        settings, record = self.settings, self._record
+        self._ids = restore_ids(record.part("ids"), self._n_objects)
         return restore_engines(
-            self._record.part("engines"),
+            record.part("engines"),
             settings.kernel,
             n_objects=self._n_objects,
             base=settings.base,
             threads=settings.threads,
-            name=lambda position: self.ids.name(position),
+            name=self._ids.name,
             like=self._like,
             returned=self._returned,
         )
+
+    def _forget(self) -> None:
+        self._record, self._returned = Record(), Returned()
 
 
 def _record_part(part: Part, encode: Callable[[Any], bytes] | None) -> Record:
