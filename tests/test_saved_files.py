@@ -78,7 +78,7 @@ def indexes():
     yield "gaussian", fastmks.Index(rows.astype(np.float32), "gaussian", algorithm="filter"), asked
     yield "sparse", fastmks.Index(csr_array(rows * (rows > 0)), algorithm="filter"), asked
     yield "grams", fastmks.Index(words, kernels.Spectrum((2, 3)), algorithm="tree"), words[:4]
-    yield "mismatch", fastmks.Index(words, kernels.Mismatch(3, 1), algorithm="filter"), words[:4]
+    yield "mismatch", fastmks.Index(words, kernels.Mismatch(2, 1), algorithm="filter"), words[:4]
     yield "letters", fastmks.Index(words, kernels.SmithWaterman(), algorithm="filter"), words[:4]
     yield "bits", fastmks.Index(bits, kernels.Tanimoto()), bits[:4].tolist()
     yield "sets", fastmks.Index([set(one) for one in sets], kernels.Jaccard()), sets[:4]
@@ -91,7 +91,7 @@ def indexes():
     yield (
         "gram matrix",
         fastmks.Index(gram, kernels.Precomputed(), algorithm="tree"),
-        gram[:4].tolist(),
+        np.column_stack([gram[:4], gram.diagonal()[:4]]).tolist(),  # K(q, q) is last
     )
     yield "function", fastmks.Index(words, overlap, algorithm="tree"), words[:4]
 
