@@ -8,7 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comparing import assert_identical
-from fastmks import Fasta, Index, InvalidArgument, KernelValueError, Traversal, kernels
+from fastmks import (
+    Fasta,
+    Index,
+    InvalidArgument,
+    KernelValueError,
+    NotMercerError,
+    Traversal,
+    kernels,
+)
 from fastmks.forest import _GROWTH
 from kinds import KINDS
 
@@ -432,6 +440,29 @@ class TestParts:
             assert len(index._forest.parts) == 1
             assert engines.has_built_tree == (algorithm == "tree")
             assert engines.has_built_filter == (algorithm == "filter")
+
+    def test_what_the_index_is_for_is_built_for_parts_of_their_own(self):
+        rng = np.random.default_rng(0)
+        for algorithm in ("tree", "filter", "auto"):
+            index = Index(rng.normal(size=(5000, 3)), algorithm=algorithm)
+            index.add(rng.normal(size=(900, 3)))
+            index.add(rng.normal(size=(900, 3)))
+            engines = index._forest.parts[1].content.engines
+            assert len(index._forest.parts) == 2
+            assert engines.has_built == (algorithm == "tree", algorithm == "filter")
+
+    def test_objects_that_nothing_can_be_built_for_can_be_added(self):
+        def odd(x, y):  # no kernel: 200 has nothing with itself, and much with others
+            return 0.0 if x == y == 200.0 else 1e6 if 200.0 in (x, y) else x * y
+
+        index = Index([float(i) for i in range(30)], kernels.Custom(odd), algorithm="tree")
+        index.add([*(float(i) for i in range(30, 100)), 200.0])
+        assert len(index) == 101
+        assert index.search([3.0], algorithm="scan").values.item() == 1e6
+        with pytest.raises(NotMercerError, match="object 100"):
+            index.search([3.0])
+        index.remove([100])
+        assert index.search([3.0]).values.item() == 297.0
 
     def test_few_fresh_objects_cost_a_scan_and_no_tree(self):
         rng = np.random.default_rng(0)

@@ -18,7 +18,7 @@ from fastmks.locks import Lock
 from fastmks.objects import read_more, read_objects
 from fastmks.parts import Content, Settings
 from fastmks.progress import Progress
-from fastmks.record import Record, restoring
+from fastmks.record import Record
 from fastmks.searchable import Searchable, check_algorithm
 from fastmks.spaces import Space
 from fastmks.storage import Source, lacks_objects, record_index, restore_index
@@ -85,12 +85,12 @@ class Index(Searchable):
         progress: bool = False,
     ) -> None:
         checked_kernel = as_kernel(kernel)
-        self._algorithm = check_algorithm(algorithm)
         read = read_objects(objects, checked_kernel)
         given = _given_ids(objects, ids)
         names = Ids.counted(0, len(read)) if given is None else Ids(make_ids(given, len(read)))
         settings = Settings(
             kernel=checked_kernel,
+            algorithm=check_algorithm(algorithm),
             base=check_base(base),
             threads=check_threads(threads),
             has_text_ids=names.is_text,
@@ -99,13 +99,14 @@ class Index(Searchable):
         self._changing = Lock(self._refusal)
         self._forest = plant(read.copy() if copy else read, settings, names)
         engines = self._forest.parts[0].content.engines
-        if self._algorithm in ("tree", "dual-tree"):
+        if settings.algorithm in ("tree", "dual-tree"):
             engines.tree(Progress(bool(progress)))
-        elif self._algorithm == "filter":
+        elif settings.algorithm == "filter":
             engines.filter(Progress(bool(progress)))
 
     def __repr__(self) -> str:
-        return f"<Index: {len(self)} {self._forest.like.kind}, {self.kernel!r}, {self._algorithm}>"
+        algorithm = self._forest.settings.algorithm
+        return f"<Index: {len(self)} {self._forest.like.kind}, {self.kernel!r}, {algorithm}>"
 
     def __contains__(self, name: object) -> bool:
         try:
@@ -248,7 +249,6 @@ class Index(Searchable):
         """
         twin = object.__new__(Index)
         with self._changing.alone():
-            twin._algorithm = self._algorithm
             twin._next_id = self._next_id
             twin._changing = Lock(twin._refusal)
             twin._forest = self._forest
@@ -290,7 +290,7 @@ class Index(Searchable):
             if is_lacking:  # those who have left cannot be handed back
                 self._forest = self._forest.cleared()
             forest, next_id = self._forest, self._next_id
-        return record_index(forest, algorithm=self._algorithm, next_id=next_id, encode=encode)
+        return record_index(forest, next_id=next_id, encode=encode)
 
     def __reduce__(self) -> tuple[Callable[..., "Index"], tuple[Any, ...]]:
         """Pickle the bytes of a file, and only what a file cannot hold as pickle does."""
@@ -320,8 +320,6 @@ class Index(Searchable):
         """Return the index of a file, or of what was pickled."""
         restored = restore_index(source)
         index = object.__new__(Index)
-        with restoring("the index"):
-            index._algorithm = check_algorithm(restored.algorithm)
         index._next_id = restored.next_id
         index._changing = Lock(index._refusal)
         index._forest = restored.forest

@@ -11,6 +11,7 @@ import numpy as np
 from fastmks.dual_tree import DualTree
 from fastmks.engine import AboveFound, Engine, Search, TopKFound
 from fastmks.engines import Engines
+from fastmks.errors import FastmksError
 from fastmks.ids import Ids
 from fastmks.kernels import Kernel
 from fastmks.kernels.object_kernel import leaves
@@ -29,7 +30,7 @@ _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 _NOBODY: _Positions = np.zeros(0, dtype=np.int64)
 _FRESH, _FRESH_DEAR = 1024, 64  # objects; the latter where evaluations take long
 _SPARE = 8  # hits asked for beyond twice as many as wanted, where some may have left
-_MOST_LEFT = 4  # a part is made anew once one object in so many has left
+_MOST_LEFT = 0.25  # a part is made anew once such a share of it has left
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Settings:
     """What all parts of an index have in common."""
 
     kernel: Kernel
+    algorithm: str
     base: float
     threads: int
     has_text_ids: bool
@@ -78,6 +80,7 @@ class Content:
     ) -> None:
         self.settings = settings
         self.is_fresh = is_fresh
+        self.lacks_engine = False  # some objects are such that it could not be built
         self._ids = ids
         self._chunks = tuple(chunks)
         self._making = Lock(self._refusal)
@@ -131,12 +134,22 @@ class Content:
         return (False, False) if made is None else made[0].has_built
 
     def prepare(self, others: Sequence["Content"]) -> None:
-        """Build what one of those had that this is made of: no search has to wait for it."""
-        self._make()
-        if any(other.has_built[0] for other in others):
-            self.engines.tree(Progress(False))
-        if any(other.has_built[1] for other in others):
-            self.engines.filter(Progress(False))
+        """Build what searches will want: no search has to wait for it.
+
+        That is what the index is for, and what one of those had that this is made of. Objects that
+        it cannot be built for are still there to be scanned, and whoever asks for it is told.
+        """
+        engines, algorithm = self.engines, self.settings.algorithm
+        has_tree, has_filter = (
+            any(built) for built in zip(*(other.has_built for other in others), strict=True)
+        )
+        try:
+            if has_tree or algorithm in ("tree", "dual-tree"):
+                engines.tree(Progress(False))
+            if has_filter or algorithm == "filter":
+                engines.filter(Progress(False))
+        except FastmksError:
+            self.lacks_engine = True
 
     def _make(self) -> tuple[Engines, Planner]:
         made = self._made
@@ -205,8 +218,9 @@ class Part:
 
     @property
     def is_worn(self) -> bool:
-        """Whether so many have left that it is time to make it anew."""
-        return len(self.dead) * _MOST_LEFT > len(self.content)
+        """Whether so many have left, or perhaps the bad ones, that it is time to make it anew."""
+        share = len(self.dead) / len(self.content)
+        return share > _MOST_LEFT or (share > 0 and self.content.lacks_engine)
 
     def find(self, wanted: np.ndarray[Any, Any]) -> _Positions:
         """Return the positions of ids, -1 for those that are not here, or no longer."""

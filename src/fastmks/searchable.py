@@ -23,7 +23,6 @@ class Searchable:
     """Searches of the objects that were there when a search began, whatever happens meanwhile."""
 
     _forest: Forest
-    _algorithm: str
 
     def __len__(self) -> int:
         return len(self._forest)
@@ -269,7 +268,8 @@ class Searchable:
         return forest.plan(asked, checked_k)
 
     def _choice(self, algorithm: str | None, traversal: Any) -> Choice:
-        name = self._algorithm if algorithm is None else check_algorithm(algorithm)
+        own = self._forest.settings.algorithm
+        name = own if algorithm is None else check_algorithm(algorithm)
         return Choice(name, check_traversal(traversal))
 
     def _allowed_threads(self, forest: Forest, threads: int | None) -> int:

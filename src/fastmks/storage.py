@@ -16,6 +16,7 @@ from fastmks.kernels.facts import has_functions, kernel_facts, kernel_from_facts
 from fastmks.objects import Objects, restore_objects
 from fastmks.parts import Content, Part, Settings
 from fastmks.record import Record, nest, restoring
+from fastmks.searchable import check_algorithm
 from fastmks.spaces import Space
 from fastmks.stores.listing import list_objects
 from fastmks.traversal import check_base
@@ -45,13 +46,10 @@ class Restored:
     """What an index is made of."""
 
     forest: Forest
-    algorithm: str
     next_id: int
 
 
-def record_index(
-    forest: Forest, *, algorithm: str, next_id: int, encode: Callable[[Any], bytes] | None
-) -> Record:
+def record_index(forest: Forest, *, next_id: int, encode: Callable[[Any], bytes] | None) -> Record:
     """Return what an index is made of. Fresh objects are put together for it."""
     settings = forest.settings
     parts = {f"part {i}": _record_part(part, encode) for i, part in enumerate(forest.parts)}
@@ -61,7 +59,7 @@ def record_index(
     return nest(
         parts,
         {
-            "algorithm": algorithm,
+            "algorithm": settings.algorithm,
             "base": settings.base,
             "has_text_ids": settings.has_text_ids,
             "kernel": kernel_facts(settings.kernel),
@@ -88,8 +86,10 @@ def restore_index(source: Source) -> Restored:
     kernel = kernel_from_facts(stored, source.kernel)
     with restoring("the index"):
         base = check_base(record.number("base"))
+        algorithm = check_algorithm(record.fact("algorithm", str))
     settings = Settings(
         kernel=kernel,
+        algorithm=algorithm,
         base=base,
         threads=source.threads,
         has_text_ids=record.fact("has_text_ids", bool),
@@ -112,7 +112,7 @@ def restore_index(source: Source) -> Restored:
     if parts and has_functions(kernel):
         source.check()
         _check_probes(forest, record.part("probes"))
-    return Restored(forest, record.fact("algorithm", str), record.count("next_id", most=2**63))
+    return Restored(forest, record.count("next_id", most=2**63))
 
 
 class _StoredContent(Content):
