@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -12,8 +13,9 @@ import time
 import numpy as np
 import pytest
 
+import fastmks
 from fastmks import Index, kernels
-from fastmks.locks import Lock
+from fastmks.locks import Lock, cached_property
 
 SIZE = 10  # objects that come and go together
 
@@ -230,3 +232,66 @@ class TestLock:
                 with lock.alone():
                     os._exit(0)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+    def test_threads_of_a_child_get_the_same_lock(self, monkeypatch):
+        """Also those that come while the first of them is making it."""
+        lock = Lock(lambda: "held")
+        monkeypatch.setattr(os, "getpid", lambda: -1)
+        make, made = threading.RLock, []
+
+        def make_while_another_thread_does():
+            if not made:
+                made.append(None)
+                made.append(lock.alone())
+            return make()
+
+        monkeypatch.setattr(threading, "RLock", make_while_another_thread_does)
+        assert lock.alone() is made[1] is lock.alone()
+
+
+class TestCachedProperty:
+    @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+    def test_a_fork_while_a_thread_computes(self):
+        """The one of functools has a lock before Python 3.12, which nobody in the child releases."""
+        is_computing, may_go_on = threading.Event(), threading.Event()
+
+        class Slow:
+            @cached_property
+            def value(self):
+                is_computing.set()
+                may_go_on.wait(20)
+                return 3
+
+        thread = threading.Thread(target=lambda: Slow().value)
+        thread.start()
+        assert is_computing.wait(20)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(10)
+            may_go_on = threading.Event()
+            may_go_on.set()
+            os._exit(Slow().value)
+        may_go_on.set()
+        thread.join(20)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+
+    def test_all_get_what_the_first_has_stored(self):
+        class Nested:
+            depth = 0
+
+            @cached_property
+            def value(self):
+                """Something."""
+                self.depth += 1
+                if self.depth == 1:
+                    self.first = self.value  # as another thread would, meanwhile
+                return object()
+
+        nested = Nested()
+        assert nested.value is nested.first is nested.value
+        assert Nested.value.__doc__ == "Something."
+
+    def test_nobody_uses_the_one_of_functools(self):
+        package = pathlib.Path(fastmks.__file__).parent
+        texts = {path.name: path.read_text() for path in package.rglob("*.py")}
+        assert not [name for name in texts if "functools import cached_property" in texts[name]]

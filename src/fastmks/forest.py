@@ -8,7 +8,6 @@ has left.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,6 +16,7 @@ from fastmks.approximation import EXACT, Approximation, split_approximation
 from fastmks.engine import AboveFound, Cost, Search, TopKFound
 from fastmks.errors import InvalidArgument
 from fastmks.ids import Ids, check_kind, read_ids
+from fastmks.locks import cached_property
 from fastmks.merge import merge_above, merge_top_k
 from fastmks.objects import Objects, join_objects, read_queries
 from fastmks.parts import Choice, Content, Part, Settings

@@ -1,11 +1,11 @@
 """The names users give their objects: int64s or strings, each once."""
 
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from fastmks.errors import IndexFileError, InvalidArgument
+from fastmks.locks import cached_property
 from fastmks.record import Record
 
 __all__ = [

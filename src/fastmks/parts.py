@@ -3,7 +3,6 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,7 +13,7 @@ from fastmks.engines import Engines
 from fastmks.ids import Ids
 from fastmks.kernels import Kernel
 from fastmks.kernels.object_kernel import leaves
-from fastmks.locks import Lock
+from fastmks.locks import Lock, cached_property
 from fastmks.merge import add_costs
 from fastmks.objects import Objects, join_objects, joins_at_once
 from fastmks.planner import Planner

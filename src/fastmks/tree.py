@@ -1,7 +1,6 @@
 """The cover tree of some objects in the kernel's Hilbert space: built, checked, looked at."""
 
 import time
-from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -10,6 +9,7 @@ from fastmks import _core
 from fastmks.engine import plain_int64
 from fastmks.errors import FastmksError, NotMercerError
 from fastmks.kernels.object_kernel import leaves
+from fastmks.locks import cached_property
 from fastmks.progress import Progress
 from fastmks.record import Record, restoring
 from fastmks.spaces import Namer, Space, faults_named
