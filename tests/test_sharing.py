@@ -201,6 +201,65 @@ def test_interrupts_leave_all_or_nothing():
     assert "interrupted 60" in done.stdout
 
 
+class Between:
+    """Stands for the lock of an index, and lets others change it around the next change."""
+
+    def __init__(self, index, change, *, is_before):
+        self.index, self.change, self.is_before = index, change, is_before
+        self.lock = index._changing
+        index._changing = self
+
+    def alone(self):
+        return self
+
+    def __enter__(self):
+        if self.is_before:
+            self.go()
+        self.inner = self.lock.alone()
+        self.inner.__enter__()
+
+    def __exit__(self, *error):
+        self.inner.__exit__(*error)
+        if not self.is_before:
+            self.go()
+
+    def go(self):
+        self.index._changing = self.lock
+        run_all([threading.Thread(target=self.change)])
+
+
+class TestOthersThatChangeIt:
+    """What needs all objects in one part gets that part, whatever comes right after."""
+
+    ROWS = np.random.default_rng(0).normal(size=(60, 3))
+
+    def make(self, change, *, is_before):
+        index = Index(self.ROWS[:40], algorithm="tree")
+        index.add(self.ROWS[40:45])
+        assert len(index._forest.parts) == 2
+        Between(index, lambda: change(index), is_before=is_before)
+        return index
+
+    def test_search_self(self):
+        index = self.make(lambda index: index.add(self.ROWS[45:]), is_before=False)
+        hits = index.search_self(k=3)
+        wanted = Index(self.ROWS[:45]).search_self(k=3)
+        assert hits.ids.tolist() == wanted.ids.tolist()
+        assert len(index) == 60
+
+    def test_tree(self):
+        index = self.make(lambda index: index.remove(range(45)), is_before=True)
+        with pytest.raises(ValueError, match="holds no objects"):
+            _ = index.tree
+
+    def test_a_small_budget(self):
+        index = self.make(lambda index: index.add(self.ROWS[45:]), is_before=False)
+        assert index.search(self.ROWS[:2], k=40, budget=42).ids.shape == (2, 40)
+        index = self.make(lambda index: index.remove(range(20)), is_before=True)
+        with pytest.raises(ValueError, match="k must be between 1 and the 25 indexed objects"):
+            index.search(self.ROWS[:2], k=40, budget=42)
+
+
 class TestLock:
     def test_its_holder_is_told_instead_of_waiting(self):
         lock = Lock(lambda: "not now")
@@ -252,7 +311,7 @@ class TestLock:
 class TestCachedProperty:
     @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
     def test_a_fork_while_a_thread_computes(self):
-        """The one of functools has a lock before Python 3.12, which nobody in the child releases."""
+        """That of functools has a lock before Python 3.12, which nobody in the child releases."""
         is_computing, may_go_on = threading.Event(), threading.Event()
 
         class Slow:

@@ -69,7 +69,11 @@ class Ids:
         array = self.array
         if not self.is_text and array[-1] >= array[0] and bool((np.diff(array) == 1).all()):
             return None
-        return np.argsort(array, kind="stable").astype(np.int64)
+        order = np.argsort(array, kind="stable").astype(np.int64)
+        ordered = array[order]
+        if bool((ordered[1:] == ordered[:-1]).any()):  # those that were given were checked
+            raise IndexFileError("the ids must differ.")
+        return order
 
     def record(self) -> Record:
         """What they are made of, for a file."""
@@ -82,14 +86,17 @@ class Ids:
         return Record({"kind": "numbers"}, {"numbers": self.array})
 
 
-def restore_ids(record: Record, n_objects: int) -> Ids:
-    """Return the ids of a file; they must be as many, and differ."""
+def restore_ids(record: Record, n_objects: int, *, is_text: bool) -> Ids:
+    """Return the ids of a file; they must be as many.
+
+    Whether they differ is seen when the first is sought.
+    """
     match record.fact("kind", str):
         case "range":
             first = record.count("first", least=-(2**63), most=_GREATEST)
             if record.count("count") != n_objects or first + n_objects - 1 > _GREATEST:
                 raise IndexFileError("the ids are not as many as the objects.")
-            return Ids(np.arange(first, first + n_objects, dtype=np.int64))
+            ids = Ids(np.arange(first, first + n_objects, dtype=np.int64))
         case "text":
             width = record.count("width", least=1, most=2**24)
             letters = record.array("letters", np.uint32)
@@ -102,6 +109,8 @@ def restore_ids(record: Record, n_objects: int) -> Ids:
             raise IndexFileError(f"ids of the kind {other!r} are not known.")
     if len(ids) != n_objects:
         raise IndexFileError("the ids are not as many as the objects.")
+    if ids.is_text != is_text:
+        raise IndexFileError("the ids must be all strings, or all numbers.")
     return ids
 
 
@@ -160,7 +169,8 @@ def read_ids(ids: Any, name: str) -> _Array:
             raise InvalidArgument(f"{name} must not end in a NUL character.")
         return np.array(strings, dtype=str) if strings else np.empty(0, dtype=np.int64)
     for item in items:
-        is_integer = isinstance(item, (int, np.integer)) and not isinstance(item, bool)
+        is_integer = isinstance(item, (int, np.integer))
+        is_integer = is_integer and not isinstance(item, (bool, np.timedelta64))
         if not is_integer or not -(2**63) <= int(item) < 2**63:
             raise InvalidArgument(f"{rule}; got {item!r}.")
     return np.array([int(item) for item in items], dtype=np.int64)

@@ -141,6 +141,8 @@ def join_sets(stores: Sequence[MemberStore]) -> MemberStore:
         listed = store.known.listed
         used, places = np.unique(store.members, return_inverse=True)
         renamed = [numbers.setdefault(listed[i], len(numbers)) for i in used.tolist()]
+        if len(set(renamed)) < len(renamed):
+            raise IndexFileError("members of sets must be there once.")
         parts.append(np.array(renamed, dtype=np.int32)[places])
     offsets = join_offsets([store.offsets for store in stores])
     members = np.concatenate(parts)
