@@ -1,6 +1,8 @@
 """An index that grows and shrinks answers as one made anew of what it holds, bit for bit."""
 
+import gc
 import itertools
+import weakref
 
 import numpy as np
 import pytest
@@ -513,3 +515,101 @@ class TestCopies:
         twin = index.copy()
         assert twin.tree is index.tree
         assert repr(twin) == repr(index)
+
+
+class TestThoseWhoHaveLeft:
+    """What was wrong with them is gone with them, also as long as their part stays."""
+
+    @staticmethod
+    def product(x, y):
+        if "bad" in (x, y):
+            raise RuntimeError("a bad one")
+        return float(len(x) * len(y))
+
+    @pytest.mark.parametrize("algorithm", ["auto", "scan"])
+    def test_a_function_that_fails_for_them(self, algorithm):
+        good = ["a", "bb", "ccc"] * 5
+        index = Index([*good, "bad"], self.product, algorithm=algorithm)
+        with pytest.raises(RuntimeError, match="a bad one"):
+            index.search(["aa"])
+        index.remove([15])
+        wanted = Index(good, self.product, algorithm="scan")
+        assert_identical(index.search(["aa"], k=4), wanted.search(["aa"], k=4))
+        assert_identical(index.search_above(["aa"], 4.0), wanted.search_above(["aa"], 4.0))
+        assert_identical(
+            index.search(["aa"], only=[0, 1, 4]), wanted.search(["aa"], only=[0, 1, 4])
+        )
+        assert_identical(index.search(["aa"], epsilon=0.0), wanted.search(["aa"]))
+        with pytest.raises(RuntimeError, match="a bad one"):
+            index.search(["bad"])
+
+    @pytest.mark.parametrize("algorithm", ["auto", "scan", "filter", "tree", "dual-tree"])
+    def test_values_that_overflow_with_them(self, algorithm):
+        rows = np.vstack([np.arange(1.0, 40.0)[:, None], [[1e150]]])
+        index = Index(rows, algorithm=algorithm)
+        query = [[1e160]]
+        with pytest.raises(KernelValueError, match="object 39"):
+            index.search(query)
+        index.remove([39])
+        wanted = Index(rows[:-1], algorithm="scan")
+        assert_identical(index.search(query, k=3), wanted.search(query, k=3))
+        assert_identical(index.search_above(query, 3.5e161), wanted.search_above(query, 3.5e161))
+        assert_identical(index.search(query, only=[3, 4]), wanted.search(query, only=[3, 4]))
+
+    def test_what_no_algorithm_can_do_is_still_an_error(self):
+        index = Index([[float(i)] for i in range(20)], kernels.Tanh())
+        index.remove([3])
+        with pytest.raises(ValueError, match="Mercer"):
+            index.search([[1.0]], algorithm="tree")
+
+    @pytest.mark.parametrize(
+        ("kernel", "wrap"),
+        [
+            (kernels.Jaccard(), lambda member: {member}),
+            (kernels.WeisfeilerLehman(1), lambda label: ([], [label])),
+            (kernels.Custom(lambda x, y: 1.0), lambda thing: thing),
+        ],
+    )
+    def test_their_memory_is_free_when_the_part_is_made_anew(self, kernel, wrap):
+        class Thing:
+            pass
+
+        things = [Thing() for _ in range(40)]
+        known = [weakref.ref(thing) for thing in things]
+        index = Index([wrap(thing) for thing in things], kernel)
+        index.search([wrap(things[0])])
+        index.remove(range(30))
+        things.clear()
+        gc.collect()
+        assert [thing() is not None for thing in known] == [False] * 30 + [True] * 10
+
+
+@pytest.mark.parametrize(
+    ("kernel", "objects"),
+    [
+        (kernels.Spectrum(2), ["abc", "abd", "xyz"] * 500),
+        (kernels.Jaccard(), [{"a", "b"}, {"b"}, {"c"}] * 500),
+        (kernels.WeisfeilerLehman(1), [([(0, 1)], ["C", "N"]), ([], ["N"])] * 700),
+    ],
+    ids=["strings", "sets", "graphs"],
+)
+def test_queries_that_can_be_read_once_only(kernel, objects):
+    index = Index(objects, kernel)
+    index.add(objects[:2])
+    assert len(index._forest.parts) == 2
+    assert_identical(index.search(iter(objects[:3]), k=4), index.search(objects[:3], k=4))
+    assert_identical(
+        index.search_above(iter(objects[:3]), 1.0), index.search_above(objects[:3], 1.0)
+    )
+
+
+def test_an_empty_index_counts_its_queries():
+    index = Index([[1.0]])
+    index.remove([0])
+    assert index.search_above([[1.0], [2.0]], 0.0).stats.n_queries == 2
+
+
+def test_durations_are_no_ids():
+    index = Index([[1.0]])
+    with pytest.raises(InvalidArgument, match="ids must be integers"):
+        index.add([[2.0]], ids=np.array([5], dtype="m8[s]"))

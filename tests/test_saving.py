@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import fastmks
 from comparing import assert_identical
 from fastmks import Index, IndexFileError, InvalidArgument, kernels, load
-from fastmks.container import from_bytes, to_bytes
+from fastmks.container import from_bytes, open_record, to_bytes
 from fastmks.kernels.facts import has_functions
 from fastmks.record import Record
 from fastmks.storage import Source
@@ -512,3 +512,154 @@ def test_a_killed_save_leaves_a_whole_index(tmp_path):
     assert 10 < found.count(50) < 190  # both were there
     small.save(path)
     assert [file.name for file in tmp_path.iterdir()] == ["x.fmks"]  # and no leftovers
+
+
+class TestForgedIndexes:
+    """Sizes, ids and counters that do not fit, under checksums that do."""
+
+    @staticmethod
+    def forged(index, tmp_path, facts=(), arrays=(), encode=None):
+        index.save(tmp_path / "forged.fmks", encode=encode)
+        record = open_record(tmp_path / "forged.fmks", mmap=False).record
+        changed = json.loads(json.dumps(dict(record.facts)))
+        for (*outer, name), value in dict(facts).items():
+            inner = changed
+            for key in outer:
+                inner = inner[key]
+            inner[name] = value
+        made = Record(changed, {**record.arrays, **dict(arrays)})
+        (tmp_path / "forged.fmks").write_bytes(to_bytes(made))
+        return tmp_path / "forged.fmks"
+
+    @pytest.mark.parametrize(
+        ("facts", "arrays", "use"),
+        [
+            ({("next_id",): 1}, {}, lambda index: index.add([[1.0]])),
+            ({("has_text_ids",): True}, {}, lambda index: index.add([[1.0]], ids=["a"])),
+            (
+                {("part 0", "ids"): {"kind": "text", "width": 1}},
+                {"part 0/ids/letters": np.array([65, 66, 67], np.uint32)},
+                lambda index: index.ids,
+            ),
+            (
+                {("part 0", "ids"): {"kind": "numbers"}},
+                {"part 0/ids/numbers": np.array([1, 2, 1])},
+                lambda index: index.get([1]),
+            ),
+            ({("part 0", "n_objects"): 2**62}, {}, len),
+        ],
+    )
+    @pytest.mark.parametrize("verify", [None, False])
+    def test_ids_and_sizes(self, facts, arrays, use, verify, tmp_path):
+        path = self.forged(Index([[1.0], [2.0], [3.0]]), tmp_path, facts, arrays)
+        with pytest.raises(IndexFileError):
+            use(load(path, verify=verify))
+
+    def test_an_id_in_two_parts(self, tmp_path):
+        index = Index(np.ones((40, 1)))
+        index.add([[2.0]])
+        path = self.forged(
+            index, tmp_path, {("part 1", "ids"): {"kind": "range", "first": 3, "count": 1}}
+        )
+        for use in (Index.get, Index.remove):
+            with pytest.raises(IndexFileError, match="differ"):
+                use(load(path), [3])
+
+    @pytest.mark.parametrize("n_objects", [2**34, 2**40])
+    def test_a_number_of_objects_that_no_memory_holds(self, n_objects, tmp_path):
+        path = self.forged(
+            Index([1.0, 2.0], times),
+            tmp_path,
+            {("part 0", "n_objects"): n_objects},
+            encode=lambda x: str(x).encode(),
+        )
+        with pytest.raises(IndexFileError, match=f"objects"):
+            load(path, kernel=times, decode=float)
+
+    def test_vectors_that_are_not_finite(self, tmp_path):
+        rows = np.random.default_rng(0).normal(size=(300, 4))
+        path = self.forged(Index(rows), tmp_path)
+        record = open_record(path, mmap=False).record
+        name = next(name for name in record.arrays if name.endswith("rows") and "part" in name)
+        damaged = np.full_like(record.arrays[name], np.nan)
+        path = self.forged(Index(rows), tmp_path, arrays={name: damaged})
+        with pytest.raises(fastmks.FastmksError):
+            load(path).search(rows[:2], algorithm="filter")
+
+    def test_members_that_are_there_twice(self, tmp_path):
+        index = Index([{1, 2}, {2, 3}] * 20, kernels.Jaccard())
+        index.add([{4}])
+        index.save(tmp_path / "sets.fmks")
+        record = open_record(tmp_path / "sets.fmks", mmap=False).record
+        (name,) = [name for name in record.arrays if "part 0" in name and "numbers" in name]
+        path = self.forged(index, tmp_path, arrays={name: record.arrays[name] * 0})
+        with pytest.raises(IndexFileError, match="once"):
+            load(path).search_self(1)
+
+
+def times(x, y):
+    return x * y
+
+
+def minus(x, y):
+    return -x * y
+
+
+def nothing(x, y):
+    return float("nan")
+
+
+class TestWrongFunctions:
+    """They are told, also where they fail before they can be compared."""
+
+    def test_a_normalised_one(self, tmp_path):
+        path = tmp_path / "index.fmks"
+        index = Index([1.0, 2.0], kernels.Normalized(kernels.Custom(times)))
+        index.save(path, encode=lambda x: str(x).encode())
+        with pytest.raises(fastmks.NotMercerError, match=r"K\(x, x\) = -1.0 for object 0"):
+            load(path, kernel=kernels.Normalized(kernels.Custom(minus)), decode=float)
+        with pytest.raises(fastmks.KernelValueError, match="object 0 and object 0 the value nan"):
+            load(path, kernel=kernels.Normalized(kernels.Custom(nothing)), decode=float)
+
+    def test_one_without_values(self, tmp_path):
+        path = tmp_path / "index.fmks"
+        Index([1.0, 2.0], times).save(path, encode=lambda x: str(x).encode())
+        with pytest.raises(fastmks.KernelValueError, match="object 0 and object 0 the value nan"):
+            load(path, kernel=nothing, decode=float)
+        with pytest.raises(fastmks.KernelValueError, match="object 0 and object 0 the value nan"):
+            Index([1.0, 2.0], nothing).save(path)
+
+
+class TestThoseWhoHaveLeft:
+    """They are no reason why an index cannot be saved."""
+
+    def test_an_object_that_cannot_be_encoded(self, tmp_path):
+        index = Index([*range(10), "ten"], lambda x, y: 1.0)
+
+        def encode(number):
+            return number.to_bytes(8, "little")
+
+        with pytest.raises(AttributeError):
+            index.save(tmp_path / "index.fmks", encode=encode)
+        index.remove([10])
+        index.save(tmp_path / "index.fmks", encode=encode)
+        twin = load(
+            tmp_path / "index.fmks",
+            kernel=lambda x, y: 1.0,
+            decode=lambda data: int.from_bytes(data, "little"),
+        )
+        assert twin.get(twin.ids) == list(range(10))
+
+    def test_a_member_that_no_file_can_hold(self, tmp_path):
+        index = Index([*({i, i + 1} for i in range(10)), {object()}], kernels.Jaccard())
+        with pytest.raises(InvalidArgument, match="members of sets"):
+            index.save(tmp_path / "index.fmks")
+        index.remove([10])
+        index.save(tmp_path / "index.fmks")
+        assert load(tmp_path / "index.fmks").get([3]) == [{3, 4}]
+
+
+def test_a_path_of_bytes(tmp_path):
+    path = os.fsencode(tmp_path / "index.fmks")
+    Index([[1.0]]).save(path)
+    assert len(load(path)) == 1

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -12,8 +13,9 @@ import time
 import numpy as np
 import pytest
 
+import fastmks
 from fastmks import Index, kernels
-from fastmks.locks import Lock
+from fastmks.locks import Lock, cached_property
 
 SIZE = 10  # objects that come and go together
 
@@ -199,6 +201,65 @@ def test_interrupts_leave_all_or_nothing():
     assert "interrupted 60" in done.stdout
 
 
+class Between:
+    """Stands for the lock of an index, and lets others change it around the next change."""
+
+    def __init__(self, index, change, *, is_before):
+        self.index, self.change, self.is_before = index, change, is_before
+        self.lock = index._changing
+        index._changing = self
+
+    def alone(self):
+        return self
+
+    def __enter__(self):
+        if self.is_before:
+            self.go()
+        self.inner = self.lock.alone()
+        self.inner.__enter__()
+
+    def __exit__(self, *error):
+        self.inner.__exit__(*error)
+        if not self.is_before:
+            self.go()
+
+    def go(self):
+        self.index._changing = self.lock
+        run_all([threading.Thread(target=self.change)])
+
+
+class TestOthersThatChangeIt:
+    """What needs all objects in one part gets that part, whatever comes right after."""
+
+    ROWS = np.random.default_rng(0).normal(size=(60, 3))
+
+    def make(self, change, *, is_before):
+        index = Index(self.ROWS[:40], algorithm="tree")
+        index.add(self.ROWS[40:45])
+        assert len(index._forest.parts) == 2
+        Between(index, lambda: change(index), is_before=is_before)
+        return index
+
+    def test_search_self(self):
+        index = self.make(lambda index: index.add(self.ROWS[45:]), is_before=False)
+        hits = index.search_self(k=3)
+        wanted = Index(self.ROWS[:45]).search_self(k=3)
+        assert hits.ids.tolist() == wanted.ids.tolist()
+        assert len(index) == 60
+
+    def test_tree(self):
+        index = self.make(lambda index: index.remove(range(45)), is_before=True)
+        with pytest.raises(ValueError, match="holds no objects"):
+            _ = index.tree
+
+    def test_a_small_budget(self):
+        index = self.make(lambda index: index.add(self.ROWS[45:]), is_before=False)
+        assert index.search(self.ROWS[:2], k=40, budget=42).ids.shape == (2, 40)
+        index = self.make(lambda index: index.remove(range(20)), is_before=True)
+        with pytest.raises(ValueError, match="k must be between 1 and the 25 indexed objects"):
+            index.search(self.ROWS[:2], k=40, budget=42)
+
+
 class TestLock:
     def test_its_holder_is_told_instead_of_waiting(self):
         lock = Lock(lambda: "not now")
@@ -230,3 +291,66 @@ class TestLock:
                 with lock.alone():
                     os._exit(0)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+    def test_threads_of_a_child_get_the_same_lock(self, monkeypatch):
+        """Also those that come while the first of them is making it."""
+        lock = Lock(lambda: "held")
+        monkeypatch.setattr(os, "getpid", lambda: -1)
+        make, made = threading.RLock, []
+
+        def make_while_another_thread_does():
+            if not made:
+                made.append(None)
+                made.append(lock.alone())
+            return make()
+
+        monkeypatch.setattr(threading, "RLock", make_while_another_thread_does)
+        assert lock.alone() is made[1] is lock.alone()
+
+
+class TestCachedProperty:
+    @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+    def test_a_fork_while_a_thread_computes(self):
+        """That of functools has a lock before Python 3.12, which nobody in the child releases."""
+        is_computing, may_go_on = threading.Event(), threading.Event()
+
+        class Slow:
+            @cached_property
+            def value(self):
+                is_computing.set()
+                may_go_on.wait(20)
+                return 3
+
+        thread = threading.Thread(target=lambda: Slow().value)
+        thread.start()
+        assert is_computing.wait(20)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(10)
+            may_go_on = threading.Event()
+            may_go_on.set()
+            os._exit(Slow().value)
+        may_go_on.set()
+        thread.join(20)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+
+    def test_all_get_what_the_first_has_stored(self):
+        class Nested:
+            depth = 0
+
+            @cached_property
+            def value(self):
+                """Something."""
+                self.depth += 1
+                if self.depth == 1:
+                    self.first = self.value  # as another thread would, meanwhile
+                return object()
+
+        nested = Nested()
+        assert nested.value is nested.first is nested.value
+        assert Nested.value.__doc__ == "Something."
+
+    def test_nobody_uses_the_one_of_functools(self):
+        package = pathlib.Path(fastmks.__file__).parent
+        texts = {path.name: path.read_text() for path in package.rglob("*.py")}
+        assert not [name for name in texts if "functools import cached_property" in texts[name]]

@@ -1,6 +1,7 @@
 """The engines of one set of objects, each built when it is first needed."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,6 +10,7 @@ from fastmks.engine import plain_int64
 from fastmks.errors import IndexFileError
 from fastmks.filter import FilterOffer, build_filter, has_filter, has_offer, restore_filter
 from fastmks.kernels import Kernel
+from fastmks.kernels.facts import has_functions
 from fastmks.locks import Lock
 from fastmks.objects import Objects, restore_objects
 from fastmks.progress import Progress
@@ -174,7 +176,7 @@ def restore_engines(
     )
     if len(objects) != n_objects:
         raise IndexFileError(f"there are {len(objects)} objects where {n_objects} should be.")
-    with restoring("the objects"):
+    with nullcontext() if has_functions(kernel) else restoring("the objects"):
         space = Space(
             objects,
             kernel,

@@ -8,17 +8,17 @@ has left.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from fastmks.approximation import EXACT, Approximation, split_approximation
 from fastmks.engine import AboveFound, Cost, Search, TopKFound
-from fastmks.errors import InvalidArgument
+from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.ids import Ids, check_kind, read_ids
+from fastmks.locks import cached_property
 from fastmks.merge import merge_above, merge_top_k
-from fastmks.objects import Objects, join_objects, read_queries
+from fastmks.objects import Objects, join_objects, listed, read_queries
 from fastmks.parts import Choice, Content, Part, Settings
 from fastmks.planner import Plan, merge_plans
 from fastmks.progress import Progress
@@ -100,9 +100,12 @@ class Forest:
         wanted = read_ids(ids, name)
         check_kind(wanted, is_text=self.settings.has_text_ids, name=name)
         found = [part.find(wanted) for part in self.parts] if len(wanted) else []
-        is_known = np.zeros(len(wanted), dtype=bool)
+        times = np.zeros(len(wanted), dtype=np.int64)
         for positions in found:
-            is_known |= positions >= 0
+            times += positions >= 0
+        if times.max(initial=0) > 1:  # those that were given were checked
+            raise IndexFileError("the ids must differ.")
+        is_known = times > 0
         if not is_known.all():
             unknown = wanted[~is_known][0].item()
             raise InvalidArgument(
@@ -167,6 +170,7 @@ class Forest:
         """Return queries as each part wants them: the same for all where that will do."""
         if not self.parts:
             return []
+        queries = listed(queries)  # what can be read once only
         spaces = [self.parts[0].space.queries(queries)]
         for part in self.parts[1:]:
             has_own = self.like.numbers_features

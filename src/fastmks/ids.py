@@ -1,11 +1,11 @@
 """The names users give their objects: int64s or strings, each once."""
 
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from fastmks.errors import IndexFileError, InvalidArgument
+from fastmks.locks import cached_property
 from fastmks.record import Record
 
 __all__ = [
@@ -93,7 +93,12 @@ class Ids:
     @cached_property
     def _order(self) -> _Positions:
         """Positions in the order of their ids."""
-        return np.argsort(self.array, kind="stable").astype(np.int64)
+        array = self.array
+        order = np.argsort(array, kind="stable").astype(np.int64)
+        ordered = array[order]
+        if bool((ordered[1:] == ordered[:-1]).any()):  # those that were given were checked
+            raise IndexFileError("the ids must differ.")
+        return order
 
     @cached_property
     def _counted_from(self) -> int | None:
@@ -116,14 +121,17 @@ class Ids:
         return Record({"kind": "numbers"}, {"numbers": self.array})
 
 
-def restore_ids(record: Record, n_objects: int) -> Ids:
-    """Return the ids of a file; they must be as many, and differ."""
+def restore_ids(record: Record, n_objects: int, *, is_text: bool) -> Ids:
+    """Return the ids of a file; they must be as many.
+
+    Whether they differ is seen when the first is sought.
+    """
     match record.fact("kind", str):
         case "range":
             first = record.count("first", least=-(2**63), most=_GREATEST)
             if record.count("count") != n_objects or first + n_objects - 1 > _GREATEST:
                 raise IndexFileError("the ids are not as many as the objects.")
-            return Ids.counted(first, n_objects)
+            ids = Ids.counted(first, n_objects)
         case "text":
             width = record.count("width", least=1, most=2**24)
             letters = record.array("letters", np.uint32)
@@ -136,6 +144,8 @@ def restore_ids(record: Record, n_objects: int) -> Ids:
             raise IndexFileError(f"ids of the kind {other!r} are not known.")
     if len(ids) != n_objects:
         raise IndexFileError("the ids are not as many as the objects.")
+    if ids.is_text != is_text:
+        raise IndexFileError("the ids must be all strings, or all numbers.")
     return ids
 
 
@@ -192,7 +202,8 @@ def read_ids(ids: Any, name: str) -> _Array:
             raise InvalidArgument(f"{name} must not end in a NUL character.")
         return np.array(strings, dtype=str) if strings else np.empty(0, dtype=np.int64)
     for item in items:
-        is_integer = isinstance(item, (int, np.integer)) and not isinstance(item, bool)
+        is_integer = isinstance(item, (int, np.integer))
+        is_integer = is_integer and not isinstance(item, (bool, np.timedelta64))
         if not is_integer or not -(2**63) <= int(item) < 2**63:
             raise InvalidArgument(f"{rule}; got {item!r}.")
     return np.array([int(item) for item in items], dtype=np.int64)

@@ -122,9 +122,10 @@ class Index(Searchable):
 
         An index that has grown or shrunk is put into one part for it.
         """
-        if len(self) == 0:
+        forest = self._whole_forest()
+        if len(forest) == 0:
             raise InvalidArgument("the index holds no objects, and so has no tree.")
-        return self._whole_forest().parts[0].content.engines.tree(Progress(False))
+        return forest.parts[0].content.engines.tree(Progress(False))
 
     @property
     def kernel(self) -> Kernel:
@@ -290,6 +291,12 @@ class Index(Searchable):
             if is_lacking:  # those who have left cannot be handed back
                 self._forest = self._forest.cleared()
             forest, next_id = self._forest, self._next_id
+        try:
+            return record_index(forest, next_id=next_id, encode=encode)
+        except Exception:
+            if not any(len(part.dead) for part in forest.parts):
+                raise
+        forest = forest.cleared()  # those who have left may be what cannot be saved
         return record_index(forest, next_id=next_id, encode=encode)
 
     def __reduce__(self) -> tuple[Callable[..., "Index"], tuple[Any, ...]]:
@@ -343,6 +350,8 @@ class Index(Searchable):
                 raise InvalidArgument(
                     "ids must be given, since those of the index are strings; got none."
                 )
+            for part in forest.parts:
+                _ = part.content.ids  # those of a file are known to be smaller then
             return number_from(self._next_id, n_objects), self._next_id + n_objects
         names = make_ids(ids, n_objects)
         check_kind(names, is_text=forest.settings.has_text_ids, name="ids")
@@ -355,10 +364,11 @@ class Index(Searchable):
         return names, max(self._next_id, Ids(names).next_number)
 
     def _whole_forest(self) -> Forest:
-        if not self._forest.is_whole:
+        forest = self._forest
+        if not forest.is_whole:
             with self._changing.alone():
-                self._forest = self._forest.whole()
-        return self._forest
+                forest = self._forest = self._forest.whole()
+        return forest
 
     def _refusal(self) -> str:
         return (

@@ -23,6 +23,7 @@ __all__ = [
     "Objects",
     "join_objects",
     "joins_at_once",
+    "listed",
     "read_more",
     "read_objects",
     "read_one",
@@ -112,7 +113,7 @@ def read_objects(objects: Any, kernel: Kernel, *, name: str = "objects") -> Obje
     """Return a non-empty set of objects as the kernel wants them."""
     if isinstance(objects, Objects):  # read before, by a part of this package
         return objects
-    objects = _listed(objects)
+    objects = listed(objects)
     stores: dict[_Key, Store] = {}
     for fields, leaf in leaves(kernel):
         if (fields, leaf.store_key) not in stores:
@@ -130,7 +131,7 @@ def read_queries(queries: Any, kernel: Kernel, like: Objects, *, name: str = "qu
     """Return queries to be compared with `like`. A tuple is one query of objects with fields."""
     if isinstance(queries, Objects):  # read before, by a part of this package
         return queries
-    queries = _listed(queries)
+    queries = listed(queries)
     stores: dict[_Key, Store] = {}
     for fields, leaf in leaves(kernel):
         if (fields, leaf.store_key) not in stores:
@@ -149,7 +150,7 @@ def read_more(objects: Any, kernel: Kernel, like: Objects, *, name: str = "objec
     """
     if isinstance(objects, Objects):
         return objects
-    objects = _listed(objects)
+    objects = listed(objects)
     if isinstance(objects, (list, tuple)) and len(objects) == 0:
         return like.take(np.zeros(0, dtype=np.int64))
     stores: dict[_Key, Store] = {}
@@ -199,7 +200,7 @@ def restore_objects(
     fields = [list(followed) for followed, _ in readers]
     if record.fact("fields", list) != fields:
         raise IndexFileError(f"the objects in the file are not those of the kernel {kernel!r}.")
-    objects = _listed(objects)
+    objects = listed(objects)
     stores: dict[_Key, Store] = {}
     for i, (key, leaf) in enumerate(readers.items()):
         part = record.part(f"store {i}")
@@ -262,7 +263,7 @@ def read_one(one: Any, kernel: Kernel, like: Objects | None, *, name: str) -> Ob
     return Objects(stores)
 
 
-def _listed(objects: Any) -> Any:
+def listed(objects: Any) -> Any:
     """Return what each part of the kernel can read: lists of what iterators and files hold."""
     if isinstance(objects, np.ndarray):
         return objects

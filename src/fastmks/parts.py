@@ -3,19 +3,19 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from fastmks.approximation import EXACT
 from fastmks.dual_tree import DualTree
 from fastmks.engine import AboveFound, Engine, Search, TopKFound
 from fastmks.engines import Engines
-from fastmks.errors import FastmksError
+from fastmks.errors import FastmksError, KernelValueError
 from fastmks.ids import Ids
 from fastmks.kernels import Kernel
 from fastmks.kernels.object_kernel import leaves
-from fastmks.locks import Lock
+from fastmks.locks import Lock, cached_property
 from fastmks.merge import add_costs
 from fastmks.objects import Objects, join_objects, joins_at_once
 from fastmks.planner import Planner
@@ -236,7 +236,10 @@ class Part:
         """The objects that are there."""
         if len(self.dead) == 0:
             return self.content.chunks
-        return (self.content.objects(self.living),)
+        living = self.content.objects(self.living)
+        if living.numbers_features:  # joined, it forgets features that only the others had
+            living = join_objects(self.content.settings.kernel, [living])
+        return (living,)
 
     def ids_at(self, ranks: _Positions) -> np.ndarray[Any, Any]:
         """Return the ids of those with so many before them."""
@@ -281,7 +284,19 @@ class Part:
         self, choice: Choice, search: Search, k: int, name_query: Namer
     ) -> tuple[TopKFound, str]:
         """Return the k best of each query, and who found them."""
-        if len(self.dead) == 0 or search.among is not None:
+        if len(self.dead) == 0:
+            return self._ask(choice, search, k, name_query)
+        try:
+            return self._top_k_of_living(choice, search, k, name_query)
+        except Exception as error:
+            if not _is_about_values(error) or search.approximation.early_stop is not None:
+                raise
+        return self._ask(*self._without_dead(choice, search), k, name_query)
+
+    def _top_k_of_living(
+        self, choice: Choice, search: Search, k: int, name_query: Namer
+    ) -> tuple[TopKFound, str]:
+        if search.among is not None:
             return self._ask(choice, search, k, name_query)
         if search.approximation.given():
             return self._ask(choice, replace(search, among=self.living), k, name_query)
@@ -308,6 +323,32 @@ class Part:
         name_query: Namer,
     ) -> tuple[AboveFound, str]:
         """Return all at or above each query's threshold, and who found them."""
+        if len(self.dead) == 0:
+            return self._above(choice, search, thresholds, name_query)
+        try:
+            return self._above(choice, search, thresholds, name_query)
+        except Exception as error:
+            if not _is_about_values(error):
+                raise
+            choice, search = self._without_dead(choice, search)
+        return self._above(choice, search, thresholds, name_query)
+
+    def _without_dead(self, choice: Choice, search: Search) -> tuple[Choice, Search]:
+        """Return how to search without evaluating those that have left.
+
+        They may be why a search failed: a kernel need not have values for them.
+        """
+        among = self.living if search.among is None else search.among
+        search = replace(search, among=among, approximation=EXACT)
+        return replace(choice, algorithm="scan"), search
+
+    def _above(
+        self,
+        choice: Choice,
+        search: Search,
+        thresholds: np.ndarray[Any, np.dtype[np.float64]],
+        name_query: Namer,
+    ) -> tuple[AboveFound, str]:
         engine = self.engine(choice, search, 1)
         with faults_named(self.content.settings.kernel, name_query, self._namer(engine)):
             found = engine.above(search, thresholds)
@@ -343,3 +384,8 @@ class Part:
 
     def _namer(self, engine: Engine) -> Namer:
         return lambda place: self.content.ids.name(engine.space.position(place))
+
+
+def _is_about_values(error: Exception) -> bool:
+    """Whether other objects may have been without it: of the user's function, or of its values."""
+    return isinstance(error, KernelValueError) or not isinstance(error, FastmksError)

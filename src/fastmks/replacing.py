@@ -23,7 +23,7 @@ def replace_file(path: str | os.PathLike[str], pieces: Iterable[_Piece]) -> None
     goes wrong, the old file stays; an OSError names `path`.
     """
     try:
-        _replace(Path(os.path.realpath(path)), pieces)
+        _replace(Path(os.fsdecode(os.path.realpath(path))), pieces)
     except OSError as error:
         if error.errno is None:
             raise

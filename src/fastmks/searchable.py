@@ -119,6 +119,7 @@ class Searchable:
         )
         if not forest.can_afford(approximation, checked_k):
             forest = self._whole_forest()
+            check_k(k, len(forest), what)  # others may have changed it meanwhile
         asked = Asked(
             choice=choice,
             queries=forest.queries(queries),
@@ -228,7 +229,7 @@ class Searchable:
             found.values,
             found.positions,
             forest.ids_at(found.positions),
-            _stats(forest, asked, found.cost, engine, started),
+            _stats(forest, asked, n_queries, found.cost, engine, started),
         )
 
     def explain(
@@ -287,12 +288,14 @@ def _top_k(forest: Forest, asked: Asked, k: int, started: float) -> Hits:
         found.values,
         found.positions,
         forest.ids_at(found.positions),
-        _stats(forest, asked, found.cost, engine, started),
+        _stats(forest, asked, len(found.values), found.cost, engine, started),
         found.gap,
     )
 
 
-def _stats(forest: Forest, asked: Asked, cost: Cost, engine: str, started: float) -> Stats:
+def _stats(
+    forest: Forest, asked: Asked, n_queries: int, cost: Cost, engine: str, started: float
+) -> Stats:
     prepared = 0
     if not asked.skip_self:
         prepared = sum(space.n_self_evaluations for space in dict.fromkeys(asked.queries))
@@ -302,7 +305,7 @@ def _stats(forest: Forest, asked: Asked, cost: Cost, engine: str, started: float
         kernel_evaluations=cost.evaluations,
         self_evaluations=prepared + cost.self_evaluations,
         query_evaluations=cost.query_evaluations,
-        n_queries=len(asked.queries[0]) if asked.queries else 0,
+        n_queries=n_queries,
         n_objects=len(forest) if among is None else sum(map(len, among)),
         threads=asked.threads,
         seconds=time.perf_counter() - started,

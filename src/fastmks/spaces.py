@@ -148,7 +148,10 @@ class Space:
     def vectors(self, places: _Positions) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return some of the vectors whose scores order the values."""
         store = cast(DenseStore, self._first_store)
-        return store.array[places].astype(np.float64)
+        rows = store.array[places].astype(np.float64)
+        if not np.isfinite(rows).all():  # those that were given were checked
+            raise IndexFileError("the vectors must be finite.")
+        return rows
 
     @property
     def compares_queries(self) -> bool:
@@ -294,6 +297,8 @@ def _named(
             f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}; "
             f"a ranking needs finite values. {finite_advice(kernel)}"
         )
+    if isinstance(fault, _core.DamageFault):
+        return IndexFileError(f"the bounds in the file are not those of the objects: {fault}.")
     if isinstance(fault, _core.NotMercerFault):
         query, position, value, limit = fault.args
         if position == _core.itself:

@@ -17,14 +17,14 @@ from fastmks.objects import Objects, restore_objects
 from fastmks.parts import Content, Part, Settings
 from fastmks.record import Record, nest, restoring
 from fastmks.searchable import check_algorithm
-from fastmks.spaces import Space
+from fastmks.spaces import Space, faults_named
 from fastmks.stores.listing import list_objects
 from fastmks.traversal import check_base
 
 __all__ = ["Restored", "Source", "lacks_objects", "record_index", "restore_index"]
 
 _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
-_MOST_PARTS = 1000
+_MOST_PARTS, _MOST_OBJECTS = 1000, 2**48
 _N_PROBES = 5  # objects whose values with each other tell a function from another
 _LEAST_TOLERANCE = 1e-12
 
@@ -102,7 +102,7 @@ def restore_index(source: Source) -> Restored:
     parts: list[Part] = []
     for i in range(record.count("n_parts", most=_MOST_PARTS)):
         part = record.part(f"part {i}")
-        n_objects = part.count("n_objects", least=1)
+        n_objects = part.count("n_objects", least=1, most=_MOST_OBJECTS)
         mine = None if given is None else given[:n_objects]
         given = None if given is None else given[n_objects:]
         parts.append(_restore_part(part, settings, source, n_objects, like, mine))
@@ -130,7 +130,8 @@ class _StoredContent(Content):
         super().__init__(settings, (), Ids(), is_fresh=record.fact("is_fresh", bool))
         self._record = record
         self._n_objects = n_objects
-        self._source = source
+        self._check = source.check
+        self._next_id = source.record.count("next_id", most=2**63)
         self._like = like
         self._returned = Returned(objects=given, decode=source.decode)
 
@@ -142,6 +143,13 @@ class _StoredContent(Content):
         """The ids of the objects."""
         self._make()
         return self._ids
+
+    def _restore_ids(self) -> Ids:
+        is_text = self.settings.has_text_ids
+        ids = restore_ids(self._record.part("ids"), self._n_objects, is_text=is_text)
+        if ids.next_number > self._next_id:
+            raise IndexFileError("the next id must be greater than all ids.")
+        return ids
 
     @property
     def n_bytes(self) -> int:
@@ -167,9 +175,9 @@ class _StoredContent(Content):
         return super().chunks
 
     def _make_engines(self) -> Engines:
-        self._source.check()
+        self._check()
         settings, record = self.settings, self._record
-        self._ids = restore_ids(record.part("ids"), self._n_objects)
+        self._ids = self._restore_ids()
         return restore_engines(
             record.part("engines"),
             settings.kernel,
@@ -183,6 +191,11 @@ class _StoredContent(Content):
 
     def _forget(self) -> None:
         self._record, self._returned = Record(), Returned()
+        self._check = _is_checked
+
+
+def _is_checked() -> None:
+    """There is nothing left to check."""
 
 
 def _record_part(part: Part, encode: Callable[[Any], bytes] | None) -> Record:
@@ -242,8 +255,13 @@ def _record_probes(forest: Forest) -> Record:
 def _probe(part: Part, positions: _Positions) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return the values of some objects with each other, anew."""
     space = part.space
-    some = Space(part.content.objects(positions), space.kernel)
-    values: np.ndarray[Any, np.dtype[np.float64]] = _core.scan_matrix(some.core, some.core, 1)
+
+    def name(place: int) -> str:
+        return part.content.ids.name(int(positions[place]))
+
+    some = Space(part.content.objects(positions), space.kernel, name=name)
+    with faults_named(space.kernel, name, name):
+        values: np.ndarray[Any, np.dtype[np.float64]] = _core.scan_matrix(some.core, some.core, 1)
     return values
 
 
@@ -253,6 +271,7 @@ def _check_probes(forest: Forest, record: Record) -> None:
     positions = record.array("positions", np.int64)
     wanted = record.array("values", np.float64, ndim=2)
     n = len(positions)
+    _ = part.space  # so that there are as many objects as the file says
     is_right = wanted.shape == (n, n) and np.isin(positions, part.living).all()
     if not is_right or n == 0 or n > _N_PROBES:
         raise IndexFileError("the values that prove a function are not those of objects.")

@@ -1,7 +1,6 @@
 """The cover tree of some objects in the kernel's Hilbert space: built, checked, looked at."""
 
 import time
-from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -10,9 +9,11 @@ from fastmks import _core
 from fastmks.engine import plain_int64
 from fastmks.errors import FastmksError, NotMercerError
 from fastmks.kernels.object_kernel import leaves
+from fastmks.locks import cached_property
 from fastmks.progress import Progress
 from fastmks.record import Record, restoring
 from fastmks.spaces import Namer, Space, faults_named
+from fastmks.traversal import check_base
 from fastmks.tree_view import tree_graph, tree_text
 
 __all__ = [
@@ -179,6 +180,8 @@ def restore_tree_core(record: Record, n_objects: int) -> _core.CoverTree:
 
 def restore_tree(core: _core.CoverTree, space: Space, record: Record, *, name: Namer) -> Tree:
     """Return the tree of a file; the objects of the space are in its order."""
+    with restoring("the tree"):
+        check_base(core.base)
     return Tree(space, core, record.number("build_seconds"), name)
 
 

@@ -4,7 +4,6 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from types import MethodType
 from typing import Any, cast
 
@@ -14,6 +13,7 @@ from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.kernels.base import Kernel, how_to_write
 from fastmks.kernels.compiled import Compiled, find_compiled
 from fastmks.kernels.object_kernel import ObjectKernel
+from fastmks.locks import cached_property
 from fastmks.record import Record
 from fastmks.stores import DenseStore, Store, make_queries, make_store
 from fastmks.stores.python import PYTHON_OBJECTS, Functions, PythonStore, join_python

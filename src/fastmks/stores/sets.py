@@ -3,7 +3,6 @@
 import reprlib
 from collections.abc import Callable, Hashable, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from fastmks import _core
 from fastmks.errors import IndexFileError, InvalidArgument
+from fastmks.locks import cached_property
 from fastmks.plain import from_plain, to_plain
 from fastmks.record import Record, nest, restoring
 from fastmks.stores.base import Store
@@ -141,6 +141,8 @@ def join_sets(stores: Sequence[MemberStore]) -> MemberStore:
         listed = store.known.listed
         used, places = np.unique(store.members, return_inverse=True)
         renamed = [numbers.setdefault(listed[i], len(numbers)) for i in used.tolist()]
+        if len(set(renamed)) < len(renamed):
+            raise IndexFileError("members of sets must be there once.")
         parts.append(np.array(renamed, dtype=np.int32)[places])
     offsets = join_offsets([store.offsets for store in stores])
     members = np.concatenate(parts)

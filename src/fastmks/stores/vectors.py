@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from fastmks import _core
 from fastmks._validate import import_extra
 from fastmks.errors import IndexFileError
+from fastmks.locks import cached_property
 from fastmks.record import Record, restoring
 from fastmks.stores.base import Store
 from fastmks.stores.ragged import join_offsets, take_entries

@@ -1,13 +1,13 @@
 """Columns for features, numbered as they appear."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import cached_property
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from fastmks.errors import IndexFileError, InvalidArgument
+from fastmks.locks import cached_property
 
 __all__ = ["Vocabulary"]
 
