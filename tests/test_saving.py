@@ -573,7 +573,7 @@ class TestForgedIndexes:
             {("part 0", "n_objects"): n_objects},
             encode=lambda x: str(x).encode(),
         )
-        with pytest.raises(IndexFileError, match=f"objects"):
+        with pytest.raises(IndexFileError, match="objects"):
             load(path, kernel=times, decode=float)
 
     def test_vectors_that_are_not_finite(self, tmp_path):
