@@ -30,12 +30,15 @@ _PER_SURVIVOR = 2.0  # candidates for each object that the last threshold leaves
 
 @dataclass(frozen=True)
 class Axes:
-    """Orthonormal rows, the point that distances are measured from, and what to expect of them."""
+    """Orthonormal rows, the point that distances are measured from, and what to expect of them.
+
+    Those of a file come without expectations.
+    """
 
     rows: _Floats
     origin: _Floats | None
-    survivors: float  # share of the objects that the bounds of a typical search leave
-    seconds_per_object: float  # that a typical search needs, for each query
+    survivors: float = 0.0  # share of the objects that the bounds of a typical search leave
+    seconds_per_object: float = 0.0  # that a typical search needs, for each query
 
     @property
     def dimension(self) -> int:

@@ -72,6 +72,11 @@ class Engines:
         return self._built.filter is not None
 
     @property
+    def built_filter(self) -> CoreFilter | None:
+        """The filter, where there is one."""
+        return self._built.filter
+
+    @property
     def has_built_tree(self) -> bool:
         """Whether there is a tree."""
         return self._built.tree is not None
@@ -92,8 +97,13 @@ class Engines:
             n_bytes += built.tree.n_bytes
         return n_bytes + (0 if built.filter is None else built.filter.n_bytes)
 
-    def filter(self, progress: Progress, offer: FilterOffer | None = None) -> CoreFilter:
-        """Return the filter; built now, as offered if it was, if it was not needed before."""
+    def filter(
+        self,
+        progress: Progress,
+        offer: FilterOffer | None = None,
+        like: CoreFilter | None = None,
+    ) -> CoreFilter:
+        """Return the filter; built now if it was not needed before, as offered, or like another."""
         built = self._built
         if built.filter is not None:
             return built.filter
@@ -110,6 +120,7 @@ class Engines:
                     threads=threads,
                     progress=progress,
                     name=lambda place: self._name(built.space.position(place)),
+                    like=like,
                 )
             self._built = replace(built, filter=made)
             return made

@@ -11,7 +11,7 @@ from fastmks.pivots import build_pivots, can_have_pivots, restore_pivots
 from fastmks.postings import build_postings, fits_postings, restore_postings
 from fastmks.progress import Progress
 from fastmks.record import Record
-from fastmks.sketch import build_sketch, guess_build_seconds, restore_sketch
+from fastmks.sketch import Sketch, build_sketch, guess_build_seconds, restore_sketch
 from fastmks.spaces import Namer, Space
 
 __all__ = [
@@ -85,15 +85,27 @@ def offer_filter(space: Space, queries: Space, k: int) -> FilterOffer:
     )
 
 
-def build_filter(space: Space, *, threads: int, progress: Progress, name: Namer) -> CoreFilter:
+def build_filter(
+    space: Space,
+    *,
+    threads: int,
+    progress: Progress,
+    name: Namer,
+    like: CoreFilter | None = None,
+) -> CoreFilter:
     """Return the engine that bounds every value of a space and evaluates what is left.
 
-    `name` is what errors call the object at a place of the space.
+    `name` is what errors call the object at a place of the space. What could be chosen for it is
+    taken from a filter of like objects, where there is one of more of them: choosing takes longer
+    than building a small one.
     """
     if space.has_bounds:
         return OwnBounds(space)
     if space.has_dense_scores:
-        return build_sketch(space, threads=threads, progress=progress)
+        axes = None
+        if isinstance(like, Sketch) and len(like.space) >= len(space) // 2:
+            axes = like.axes
+        return build_sketch(space, axes=axes, threads=threads, progress=progress)
     if fits_postings(space):
         return build_postings(space, progress=progress)
     if can_have_pivots(space):

@@ -24,11 +24,10 @@ from fastmks.planner import Plan, merge_plans
 from fastmks.progress import Progress
 from fastmks.spaces import Namer, Space
 
-__all__ = ["Asked", "Forest", "plant"]
+__all__ = ["Asked", "Forest", "find_ids", "plant"]
 
 _Array: TypeAlias = np.ndarray[Any, Any]
 _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
-_MOST_CHUNKS = 64  # of objects that wait to be put together
 _GROWTH = 2  # each part has at least so many times the objects of the next
 
 
@@ -115,10 +114,7 @@ class Forest:
 
     def has(self, ids: _Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Return which of some ids are those of objects that are here."""
-        known = np.zeros(len(ids), dtype=bool)
-        for part in self.parts:
-            known |= part.find(ids) >= 0
-        return known
+        return find_ids(self.parts, ids)
 
     def get(self, ids: Any) -> Any:
         """Return objects by their ids, in the form in which they are kept."""
@@ -258,6 +254,9 @@ class Forest:
 
     def grown(self, objects: Objects, ids: _Array) -> "Forest":
         """Return the forest with more objects, which must be checked, and nobody else's."""
+        if self._can_wait(len(ids)):
+            waiting = Part(self.parts[-1].content.extended(objects, ids))
+            return Forest(self.settings, [*self.parts[:-1], waiting], self.like)
         is_fresh = len(ids) < self.settings.n_fresh
         content = Content(self.settings, [objects], Ids(ids), is_fresh=is_fresh)
         parts, tail = list(self.parts), [Part(content)]
@@ -266,6 +265,15 @@ class Forest:
         is_alone = len(tail) == 1 and not self.settings.has_one_part
         last = tail[0] if is_alone else self._joined(tail)
         return Forest(self.settings, [*parts, last], self.like)
+
+    def _can_wait(self, n_objects: int) -> bool:
+        """Whether objects may join those that came lately, with nothing to merge."""
+        if not self.parts or self.settings.has_one_part:
+            return False
+        tail = self.parts[-1]
+        size = len(tail) + n_objects
+        is_fresh = tail.content.is_fresh and size < self.settings.n_fresh and len(tail.dead) == 0
+        return is_fresh and (len(self.parts) == 1 or len(self.parts[-2]) >= _GROWTH * size)
 
     def shrunk(self, leaving: Sequence[_Positions]) -> "Forest":
         """Return the forest without some objects, given by their positions in each part."""
@@ -312,14 +320,26 @@ class Forest:
         n_objects = sum(map(len, parts))
         chunks = [chunk for part in parts for chunk in part.chunks()]
         ids = Ids(*(chunk for part in parts for chunk in part.id_chunks()))
-        if len(chunks) > _MOST_CHUNKS or self.settings.has_one_part:
+        if self.settings.has_one_part:
             chunks, ids = [join_objects(self.settings.kernel, chunks)], Ids(ids.array)
         if is_fresh is None:
             is_fresh = n_objects < self.settings.n_fresh
         content = Content(self.settings, chunks, ids, is_fresh=is_fresh)
         if self.settings.has_one_part or not content.is_fresh:
-            content.prepare([part.content for part in parts])
+            model = max(self.parts, key=len, default=parts[0]).content
+            content.prepare([part.content for part in parts], model)
         return Part(content)
+
+
+def find_ids(parts: Sequence[Part], ids: _Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return which of some ids are those of objects of some parts."""
+    if len(ids) == 1:
+        name = ids[0].item()
+        parts = [part for part in parts if part.content.ids.may_have(name)]
+    known = np.zeros(len(ids), dtype=bool)
+    for part in parts:
+        known |= part.find(ids) >= 0
+    return known
 
 
 def plant(objects: Objects, settings: Settings, ids: Ids) -> Forest:

@@ -40,6 +40,12 @@ class Ids:
     def __len__(self) -> int:
         return self._size
 
+    def extended(self, more: _Array) -> "Ids":
+        """Return these and some more."""
+        ids = Ids()
+        ids._chunks, ids._size = (*self.chunks, more), self._size + len(more)
+        return ids
+
     @property
     def chunks(self) -> tuple[_Array, ...]:
         """The ids in pieces, as they came."""
@@ -72,6 +78,10 @@ class Ids:
         """Return how errors and pictures call the object at a position."""
         return f"object {self.at(np.array([position]))[0].item()!r}"
 
+    def may_have(self, name: Any) -> bool:
+        """Whether an id lies between the least and the greatest: soon said."""
+        return self._size > 0 and bool(self._least <= name <= self._greatest)
+
     def find(self, wanted: _Array) -> _Positions:
         """Return the positions of ids, -1 for those that are not here."""
         if self._size == 0 or len(wanted) == 0:
@@ -99,6 +109,16 @@ class Ids:
         if bool((ordered[1:] == ordered[:-1]).any()):  # those that were given were checked
             raise IndexFileError("the ids must differ.")
         return order
+
+    @cached_property
+    def _least(self) -> Any:
+        first = self._counted_from
+        return self.array[self._order[0]].item() if first is None else first
+
+    @cached_property
+    def _greatest(self) -> Any:
+        first = self._counted_from
+        return self.array[self._order[-1]].item() if first is None else first + self._size - 1
 
     @cached_property
     def _counted_from(self) -> int | None:

@@ -10,7 +10,7 @@ from fastmks._validate import check_threads
 from fastmks.container import from_bytes, to_bytes, write_record
 from fastmks.errors import InvalidArgument
 from fastmks.fasta import Fasta
-from fastmks.forest import Forest, plant
+from fastmks.forest import Forest, find_ids, plant
 from fastmks.ids import Ids, check_kind, make_ids, number_from, read_ids
 from fastmks.kernels import Kernel, as_kernel
 from fastmks.kernels.facts import has_functions
@@ -97,6 +97,7 @@ class Index(Searchable):
         )
         self._next_id = names.next_number
         self._changing = Lock(self._refusal)
+        self._recent = _Recent()
         self._forest = plant(read.copy() if copy else read, settings, names)
         engines = self._forest.parts[0].content.engines
         if settings.algorithm in ("tree", "dual-tree"):
@@ -186,6 +187,7 @@ class Index(Searchable):
                 Space(read, settings.kernel, name="objects[{}]".format)
             grown = forest.grown(read, names)
             self._next_id = next_id
+            self._recent.follow(forest, grown, names)
             self._forest = grown
             return names
 
@@ -211,6 +213,7 @@ class Index(Searchable):
             forest = self._forest
             found = forest.find(ids, name="ids")
             self._forest = forest.shrunk([np.unique(part[part >= 0]) for part in found])
+            self._recent = _Recent()
 
     def get(self, ids: Any) -> Any:
         """Return objects, in the order of their ids and in the form in which the index holds them.
@@ -252,6 +255,7 @@ class Index(Searchable):
         with self._changing.alone():
             twin._next_id = self._next_id
             twin._changing = Lock(twin._refusal)
+            twin._recent = _Recent()
             twin._forest = self._forest
         return twin
 
@@ -329,6 +333,7 @@ class Index(Searchable):
         index = object.__new__(Index)
         index._next_id = restored.next_id
         index._changing = Lock(index._refusal)
+        index._recent = _Recent()
         index._forest = restored.forest
         return index
 
@@ -355,7 +360,7 @@ class Index(Searchable):
             return number_from(self._next_id, n_objects), self._next_id + n_objects
         names = make_ids(ids, n_objects)
         check_kind(names, is_text=forest.settings.has_text_ids, name="ids")
-        is_known = forest.has(names)
+        is_known = self._recent.find(forest, names)
         if is_known.any():
             raise InvalidArgument(
                 f"ids must be new; {names[is_known][0].item()!r} is in use. Remove it first, to "
@@ -375,6 +380,33 @@ class Index(Searchable):
             f"{self.kernel!r} changes, from its own function, the index that is being changed with "
             "it. Change another index there."
         )
+
+
+class _Recent:
+    """The ids of fresh objects, which change too often to be put in order. For who changes them."""
+
+    def __init__(self) -> None:
+        self._content: Content | None = None
+        self._ids: set[Any] = set()
+
+    def find(
+        self, forest: Forest, names: np.ndarray[Any, Any]
+    ) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Return which of some ids are in use."""
+        if not forest.parts or not forest.parts[-1].content.is_fresh:
+            return forest.has(names)
+        *parts, last = forest.parts
+        if self._content is not last.content:
+            self._content, self._ids = last.content, set(last.ids.tolist())
+        is_known: np.ndarray[Any, np.dtype[np.bool_]] = find_ids(parts, names)
+        is_known |= [name in self._ids for name in names.tolist()]
+        return is_known
+
+    def follow(self, forest: Forest, grown: Forest, names: np.ndarray[Any, Any]) -> None:
+        """Note that a forest has grown, if it did so by what it had last."""
+        if len(grown.parts) == len(forest.parts) and self._content is forest.parts[-1].content:
+            self._content = grown.parts[-1].content
+            self._ids.update(names.tolist())
 
 
 def _given_ids(objects: Any, ids: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fastmks.approximation import EXACT
+from fastmks.core_filter import CoreFilter
 from fastmks.dual_tree import DualTree
 from fastmks.engine import AboveFound, Engine, Search, TopKFound
 from fastmks.engines import Engines
@@ -29,6 +30,7 @@ __all__ = ["Choice", "Content", "Part", "Settings"]
 _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 _NOBODY: _Positions = np.zeros(0, dtype=np.int64)
 _FRESH, _FRESH_DEAR = 1024, 64  # objects; the latter where evaluations take long
+_MOST_CHUNKS = 64  # of objects that wait to be put together
 _SPARE = 8  # hits asked for beyond twice as many as wanted, where some may have left
 _MOST_LEFT = 0.25  # a part is made anew once such a share of it has left
 
@@ -89,6 +91,13 @@ class Content:
     def __len__(self) -> int:
         return len(self._ids)
 
+    def extended(self, objects: Objects, ids: np.ndarray[Any, Any]) -> "Content":
+        """Return fresh content with some objects more; they are put together when searched."""
+        chunks, all_ids = (*self.chunks, objects), self.ids.extended(ids)
+        if len(chunks) > _MOST_CHUNKS:
+            chunks, all_ids = (join_objects(self.settings.kernel, chunks),), Ids(all_ids.array)
+        return Content(self.settings, chunks, all_ids, is_fresh=True)
+
     @property
     def ids(self) -> Ids:
         """The ids of the objects."""
@@ -133,11 +142,18 @@ class Content:
         made = self._made
         return (False, False) if made is None else made[0].has_built
 
-    def prepare(self, others: Sequence["Content"]) -> None:
+    @property
+    def built_filter(self) -> CoreFilter | None:
+        """The filter, where there is one that is ready."""
+        made = self._made
+        return None if made is None else made[0].built_filter
+
+    def prepare(self, others: Sequence["Content"], model: "Content") -> None:
         """Build what searches will want: no search has to wait for it.
 
         That is what the index is for, and what one of those had that this is made of. Objects that
         it cannot be built for are still there to be scanned, and whoever asks for it is told.
+        `model` has been through it.
         """
         engines, algorithm = self.engines, self.settings.algorithm
         has_tree, has_filter = (
@@ -147,7 +163,7 @@ class Content:
             if has_tree or algorithm in ("tree", "dual-tree"):
                 engines.tree(Progress(False))
             if has_filter or algorithm == "filter":
-                engines.filter(Progress(False))
+                engines.filter(Progress(False), like=model.built_filter)
         except FastmksError:
             self.lacks_engine = True
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from fastmks import _core
 from fastmks.axes import Axes, choose_axes
 from fastmks.core_filter import CoreFilter
@@ -19,6 +21,7 @@ class Sketch(CoreFilter):
     """Bounds the scores of all objects from their codes, and evaluates what the bounds leave."""
 
     core: _core.Sketch
+    axes: Axes
     core_top_k = _core.sketch_top_k
     core_above = _core.sketch_above
 
@@ -80,10 +83,13 @@ def build_sketch(
                 "algorithm='filter' cannot bound vectors whose lengths leave the float64 range. "
                 "Rescale them, or pass algorithm='scan'."
             ) from None
-        return Sketch(space, core)
+        return Sketch(space, core, axes)
 
 
 def restore_sketch(space: Space, record: Record) -> Sketch:
     """Return the sketch of a file."""
     with restoring("the codes"):
-        return Sketch(space, _core.restore_sketch(space.core, dict(record.arrays)))
+        core = _core.restore_sketch(space.core, dict(record.arrays))
+    origin = record.array("origin", np.float64)
+    axes = Axes(record.array("axes", np.float64, ndim=2), origin if len(origin) else None)
+    return Sketch(space, core, axes)
