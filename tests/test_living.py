@@ -613,3 +613,10 @@ def test_durations_are_no_ids():
     index = Index([[1.0]])
     with pytest.raises(InvalidArgument, match="ids must be integers"):
         index.add([[2.0]], ids=np.array([5], dtype="m8[s]"))
+
+
+def test_a_plan_counts_the_objects_that_are_there():
+    index = Index([[float(i)] for i in range(20)])
+    index.remove([3])
+    assert index.explain([[1.0]]).n_objects == 19
+    assert index.explain([[1.0]], only=[1, 2]).n_objects == 2

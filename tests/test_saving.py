@@ -576,6 +576,14 @@ class TestForgedIndexes:
         with pytest.raises(IndexFileError, match="objects"):
             load(path, kernel=times, decode=float)
 
+    @pytest.mark.parametrize("use", [lambda index: index.search_self(1), lambda index: index.ids])
+    def test_nor_where_some_have_left(self, use, tmp_path):
+        index = Index(np.ones((40, 1)), algorithm="tree")
+        index.remove([3])
+        path = self.forged(index, tmp_path, {("part 0", "n_objects"): 2**40})
+        with pytest.raises(IndexFileError):
+            use(load(path, verify=False))
+
     def test_vectors_that_are_not_finite(self, tmp_path):
         rows = np.random.default_rng(0).normal(size=(300, 4))
         path = self.forged(Index(rows), tmp_path)

@@ -7,7 +7,7 @@ has left.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -189,11 +189,12 @@ class Forest:
 
     def plan(self, asked: Asked, k: int) -> Plan:
         """Return what "auto" would do with the largest part, for as much as all of them cost."""
-        plans = []
-        for i, size in self._sizes(asked).items():
+        plans, sizes = [], self._sizes(asked)
+        for i, size in sizes.items():
             search = self._search(asked, i, EXACT, is_main=False)
             plans.append(self.parts[i].content.planner.plan(search, min(k, size)))
-        return merge_plans(plans, k)
+        # Those that have left are looked at too, but nobody asked for them.
+        return replace(merge_plans(plans, k), n_objects=sum(sizes.values()))
 
     def top_k(self, asked: Asked, k: int) -> tuple[TopKFound, str]:
         """Return the k best of each query, and who found most of them."""

@@ -222,7 +222,8 @@ class Part:
     @cached_property
     def living(self) -> _Positions:
         """The positions of those that are there."""
-        is_there = np.ones(len(self.content), dtype=bool)
+        n_objects = len(self.content.ids)  # of a file, once there are as many as it says
+        is_there = np.ones(n_objects, dtype=bool)
         is_there[self.dead] = False
         return np.flatnonzero(is_there).astype(np.int64)
 
