@@ -399,7 +399,7 @@ class _Recent:
         if self._content is not last.content:
             self._content, self._ids = last.content, set(last.ids.tolist())
         is_known: np.ndarray[Any, np.dtype[np.bool_]] = find_ids(parts, names)
-        is_known |= [name in self._ids for name in names.tolist()]
+        is_known |= np.array([name in self._ids for name in names.tolist()], dtype=bool)
         return is_known
 
     def follow(self, forest: Forest, grown: Forest, names: np.ndarray[Any, Any]) -> None:
