@@ -196,6 +196,14 @@ class TestIds:
         assert "" not in index
         assert None not in index
 
+    def test_none_are_of_the_same_kind(self):
+        index = Index([[1.0]], ids=["a"])
+        assert index.add(np.empty((0, 1))).dtype.kind == "U"
+        index.remove(["a"])
+        assert index.ids.dtype.kind == "U"
+        with pytest.raises(InvalidArgument, match="the 0 other objects"):
+            index.search_self()
+
     def test_those_of_a_fasta_file(self):
         index = Index(Fasta(["one"], ["AB"]), kernels.Spectrum(1))
         index.add(Fasta(["two", "three"], ["BB", "A"]))
@@ -587,7 +595,7 @@ class TestThoseWhoHaveLeft:
 @pytest.mark.parametrize(
     ("kernel", "objects"),
     [
-        (kernels.Spectrum(2), ["abc", "abd", "xyz"] * 500),
+        (kernels.Spectrum(2), ["abc", "abe", "xyz"] * 500),
         (kernels.Jaccard(), [{"a", "b"}, {"b"}, {"c"}] * 500),
         (kernels.WeisfeilerLehman(1), [([(0, 1)], ["C", "N"]), ([], ["N"])] * 700),
     ],

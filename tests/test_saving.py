@@ -19,9 +19,9 @@ import fastmks
 from comparing import assert_identical
 from fastmks import Index, IndexFileError, InvalidArgument, kernels, load
 from fastmks.container import from_bytes, open_record, to_bytes
-from fastmks.kernels.facts import has_functions
+from fastmks.kernels.own import has_functions
 from fastmks.record import Record
-from fastmks.storage import Source
+from fastmks.storage import Source, record_forest, restore_index
 from kinds import KINDS
 from test_living import SEPARATE, algorithms, take
 
@@ -129,7 +129,7 @@ class TestParts:
         for algorithm in ("tree", "filter"):
             for name in ("a", "b"):
                 index, _ = self.grown(algorithm=algorithm, threads=1)
-                record = index._record(None)
+                record = record_forest(index._forest)
                 facts = json.loads(json.dumps(record.facts))
                 for part in ("part 0", "part 1"):
                     engines = facts[part]["engines"]
@@ -344,7 +344,7 @@ def try_to_search(data, queries):
     """Load bytes and search: an answer, or an error that fastmks raises on purpose."""
     try:
         record = from_bytes(data)
-        index = Index._restored(Source(record=record, check=lambda: None))
+        index = Index._of(restore_index(Source(record=record, check=lambda: None)))
         index._look_into()
         return index.search(queries, 1)
     except (fastmks.FastmksError, MemoryError):
@@ -355,7 +355,7 @@ class TestBadFiles:
     def test_every_single_bit(self, tmp_path):
         """One bit of a byte, another one each time: always an error, never an answer."""
         index, _ = SMALL["tree"]
-        data = to_bytes(index._record(None))
+        data = to_bytes(record_forest(index._forest))
         path = tmp_path / "x"
         rng = np.random.default_rng(0)
         for at in np.unique(np.concatenate([rng.integers(0, len(data), 1500), np.arange(300)])):
@@ -367,7 +367,7 @@ class TestBadFiles:
 
     def test_every_length(self, tmp_path):
         index, _ = SMALL["filter"]
-        data = to_bytes(index._record(None))
+        data = to_bytes(record_forest(index._forest))
         path = tmp_path / "x"
         for length in np.unique(np.linspace(0, len(data) - 1, 400).astype(int)):
             path.write_bytes(data[:length])
@@ -378,7 +378,7 @@ class TestBadFiles:
         monkeypatch.setattr(fastmks.loading, "_SOON_VERIFIED", 0)
         rows = np.random.default_rng(0).normal(size=(40_000, 5))
         index, queries, path = Index(rows), rows[:3], tmp_path / "x"
-        data = bytearray(to_bytes(index._record(None)))
+        data = bytearray(to_bytes(record_forest(index._forest)))
         data[data.rindex(rows[-1].tobytes())] ^= 1
         path.write_bytes(data)
         for use in (
@@ -407,7 +407,7 @@ class TestBadFiles:
     def test_arrays_that_lie(self, name, data):
         """Whatever numbers an array holds, checksums in order: an error or an answer, no crash."""
         index, queries = SMALL[name]
-        record = index._record(None)
+        record = record_forest(index._forest)
         arrays = dict(record.arrays)
         keys = sorted(key for key, array in arrays.items() if array.size)
         for _ in range(data.draw(st.integers(1, 3))):
@@ -442,7 +442,7 @@ class TestBadFiles:
     @settings(max_examples=60)
     def test_facts_that_lie(self, name, data):
         index, queries = SMALL[name]
-        record = index._record(None)
+        record = record_forest(index._forest)
         facts = json.loads(json.dumps(record.facts))
         for _ in range(data.draw(st.integers(1, 2))):
             node, key = facts, None
@@ -479,7 +479,7 @@ class TestBadFiles:
     def test_a_bomb_is_not_unpacked(self, tmp_path):
         """A file that speaks of many objects makes nobody allocate them."""
         index, _ = SMALL["filter"]
-        record = index._record(None)
+        record = record_forest(index._forest)
         facts = json.loads(json.dumps(record.facts))
         facts["part 0"]["n_objects"] = 10**15
         facts["part 0"]["ids"] = {"kind": "range", "first": 0, "count": 10**15}
@@ -671,3 +671,37 @@ def test_a_path_of_bytes(tmp_path):
     path = os.fsencode(tmp_path / "index.fmks")
     Index([[1.0]]).save(path)
     assert len(load(path)) == 1
+
+
+class Named(Index):
+    """A class of a user's, with something of its own."""
+
+    label = ""
+
+
+class TestDerivedClasses:
+    def test_copies_and_pickles_are_of_the_same_class(self):
+        index = Named([[1.0], [2.0]])
+        index.label = "mine"
+        for twin in (index.copy(), shallow_copy(index), pickle.loads(pickle.dumps(index))):
+            assert type(twin) is Named
+            assert twin.label == "mine"
+            twin.add([[3.0]])
+            assert (len(index), len(twin)) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"mmap": "no"}, "mmap must be True or False"),
+        ({"verify": "x"}, "verify True, False or None"),
+        ({"decode": 5}, "decode must be a function; got 5"),
+        ({"threads": 0}, "threads must be"),
+    ],
+)
+def test_what_load_is_given_is_checked(options, message, tmp_path):
+    Index([[1.0]]).save(tmp_path / "x")
+    with pytest.raises(InvalidArgument, match=message):
+        load(tmp_path / "x", **options)
+    with pytest.raises(InvalidArgument, match="encode must be a function; got 5"):
+        Index([[1.0]]).save(tmp_path / "x", encode=5)

@@ -260,6 +260,27 @@ class TestOthersThatChangeIt:
             index.search(self.ROWS[:2], k=40, budget=42)
 
 
+def test_a_copy_and_a_file_do_not_wait_for_an_add(tmp_path):
+    """A kernel function that is called by add takes a copy, and saves what was there before."""
+    index = Index([1.0, 2.0], kernels.Normalized(kernels.Custom(lambda x, y: x * y)))
+
+    def copying(x, y):
+        if x == 7.0:
+            sizes.append(len(living.copy()))
+            living.save(tmp_path / "x", encode=lambda one: str(one).encode())
+        return float(x * y)
+
+    sizes = []
+    living = Index([1.0, 2.0], kernels.Normalized(kernels.Custom(copying)))
+    living.add([7.0])
+    assert set(sizes) == {2}
+    assert len(living) == len(index) + 1
+    back = fastmks.load(
+        tmp_path / "x", kernel=kernels.Normalized(kernels.Custom(copying)), decode=float
+    )
+    assert len(back) == 2
+
+
 class TestLock:
     def test_its_holder_is_told_instead_of_waiting(self):
         lock = Lock(lambda: "not now")

@@ -14,6 +14,7 @@ from fastmks.errors import InvalidArgument
 
 __all__ = [
     "check_count",
+    "check_function",
     "check_k",
     "check_number",
     "check_seed",
@@ -69,6 +70,12 @@ def import_extra(module: str, *, extra: str, needed_by: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as error:
         raise ImportError(f"{needed_by} needs {module}: pip install fastmks[{extra}]") from error
+
+
+def check_function(name: str, function: Any) -> None:
+    """Refuse what cannot be called; None stands for not given."""
+    if function is not None and not callable(function):
+        raise InvalidArgument(f"{name} must be a function; got {function!r}.")
 
 
 def check_seed(seed: Any) -> int:

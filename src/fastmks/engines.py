@@ -10,7 +10,7 @@ from fastmks.engine import plain_int64
 from fastmks.errors import IndexFileError
 from fastmks.filter import FilterOffer, build_filter, has_filter, has_offer, restore_filter
 from fastmks.kernels import Kernel
-from fastmks.kernels.facts import has_functions
+from fastmks.kernels.own import has_functions
 from fastmks.locks import Lock
 from fastmks.objects import Objects, restore_objects
 from fastmks.progress import Progress

@@ -185,7 +185,7 @@ def expansion_at(squares: _Floats, nearest: _Floats) -> float:
 
 
 def most_balls(
-    sample: Sample, directions: Sample, rng: np.random.Generator, nearest: _Floats
+    sample: Sample, directions: Sample, rng: "np.random.Generator", nearest: _Floats
 ) -> list[float]:
     """Return, for each direction and a few points p, the most balls that an interval needs.
 

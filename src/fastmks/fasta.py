@@ -1,12 +1,10 @@
 """Read sequences and their names from FASTA files."""
 
 import codecs
-import gzip
 import io
 import os
 import zlib
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from fastmks.errors import InvalidArgument
@@ -102,7 +100,7 @@ class _Source:
     def open(self) -> IO[bytes]:
         """Return its bytes; whoever closes these leaves open what was open before."""
         if self._open_file is None:
-            return Path(self._name).open("rb")
+            return open(self._name, "rb")  # noqa: PTH123, pathlib takes long to import
         try:
             content = self._open_file.read()
         except UnicodeDecodeError as error:
@@ -145,6 +143,8 @@ def _split_lines(lines: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _numbered_lines(file: _Source) -> Iterator[tuple[int, str]]:
+    import gzip  # here, since importing it costs time that few need
+
     number = 0
     try:
         with file.open() as raw:

@@ -48,13 +48,17 @@ class Asked:
 class Forest:
     """Parts in the order in which their objects came. Never changed: changes give another one.
 
-    `like` is objects of the kind that the index holds, also where it holds none.
+    `like` is objects of the kind that the index holds, also where it holds none; `next_id` is
+    greater than every number that has been an id.
     """
 
-    def __init__(self, settings: Settings, parts: Sequence[Part], like: Objects) -> None:
+    def __init__(
+        self, settings: Settings, parts: Sequence[Part], like: Objects, next_id: int
+    ) -> None:
         self.settings = settings
         self.parts = tuple(parts)
         self.like = like
+        self.next_id = next_id
         self._size = sum(map(len, self.parts))
         # Whether there is one part, and nobody has left it.
         self.is_whole = len(self.parts) == 1 and len(self.parts[0].dead) == 0
@@ -255,9 +259,10 @@ class Forest:
 
     def grown(self, objects: Objects, ids: _Array) -> "Forest":
         """Return the forest with more objects, which must be checked, and nobody else's."""
+        next_id = max(self.next_id, Ids(ids).next_number)
         if self._can_wait(len(ids)):
             waiting = Part(self.parts[-1].content.extended(objects, ids))
-            return Forest(self.settings, [*self.parts[:-1], waiting], self.like)
+            return Forest(self.settings, [*self.parts[:-1], waiting], self.like, next_id)
         is_fresh = len(ids) < self.settings.n_fresh
         content = Content(self.settings, [objects], Ids(ids), is_fresh=is_fresh)
         parts, tail = list(self.parts), [Part(content)]
@@ -265,7 +270,7 @@ class Forest:
             tail.insert(0, parts.pop())
         is_alone = len(tail) == 1 and not self.settings.has_one_part
         last = tail[0] if is_alone else self._joined(tail)
-        return Forest(self.settings, [*parts, last], self.like)
+        return Forest(self.settings, [*parts, last], self.like, next_id)
 
     def _can_wait(self, n_objects: int) -> bool:
         """Whether objects may join those that came lately, with nothing to merge."""
@@ -290,13 +295,14 @@ class Forest:
     def cleared(self) -> "Forest":
         """Return the forest without the memory of those that have left."""
         parts = [part if len(part.dead) == 0 else self._joined([part]) for part in self.parts]
-        return Forest(self.settings, parts, self.like)
+        return Forest(self.settings, parts, self.like, self.next_id)
 
     def whole(self) -> "Forest":
         """Return the forest with all objects in one part."""
         if self.is_whole or len(self) == 0:
             return self
-        return Forest(self.settings, [self._joined(self.parts, is_fresh=False)], self.like)
+        part = self._joined(self.parts, is_fresh=False)
+        return Forest(self.settings, [part], self.like, self.next_id)
 
     def _balanced(self, parts: Sequence[Part]) -> "Forest":
         """Merge neighbours until each part is large enough for those behind it."""
@@ -307,7 +313,7 @@ class Forest:
                 group = groups.pop() + group
             groups.append(group)
         merged = [group[0] if len(group) == 1 else self._joined(group) for group in groups]
-        return Forest(self.settings, merged, self.like)
+        return Forest(self.settings, merged, self.like, self.next_id)
 
     def _is_too_small(self, group: list[Part], following: list[Part]) -> bool:
         if self.settings.has_one_part:
@@ -349,4 +355,5 @@ def plant(objects: Objects, settings: Settings, ids: Ids) -> Forest:
     content.engines  # noqa: B018, so that objects which the kernel cannot compare are known now
     none = objects.take(np.zeros(0, np.int64))
     # Joined, it forgets what it knew of all objects.
-    return Forest(settings, [Part(content)], join_objects(settings.kernel, [none]))
+    like = join_objects(settings.kernel, [none])
+    return Forest(settings, [Part(content)], like, ids.next_number)

@@ -279,12 +279,12 @@ def _some_queries(queries: Any, kernel: Kernel, like: Objects) -> Objects:
     return read
 
 
-def _draw(rng: np.random.Generator, n: int, most: int) -> _Positions:
+def _draw(rng: "np.random.Generator", n: int, most: int) -> _Positions:
     """Return up to `most` positions below n, each once, in random order."""
     return rng.choice(n, size=min(n, most), replace=False).astype(np.int64)
 
 
-def _concentrations(drawn: Sample, asked: Sample | None, rng: np.random.Generator) -> _Floats:
+def _concentrations(drawn: Sample, asked: Sample | None, rng: "np.random.Generator") -> _Floats:
     """Return the balls needed along directions of the objects, then of the queries."""
     covered = drawn.part(slice(_MOST_COVERED))
     _, nearest = covered.squares_from(covered)

@@ -68,7 +68,10 @@ class Ids:
         """A number from 0 that is greater than all of them."""
         if self._first is not None:
             return max(0, self._first + self._size)
-        return 0 if self.is_text or self._size == 0 else max(0, int(self.array.max()) + 1)
+        if self.is_text or self._size == 0:
+            return 0
+        array = self.array
+        return max(0, int(array[0] if self._size == 1 else array.max()) + 1)
 
     def at(self, positions: _Positions) -> _Array:
         """Return the ids at some positions."""

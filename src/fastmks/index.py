@@ -6,26 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from fastmks._validate import check_threads
-from fastmks.container import from_bytes, to_bytes, write_record
+from fastmks._validate import check_function, check_threads
 from fastmks.errors import InvalidArgument
 from fastmks.fasta import Fasta
 from fastmks.forest import Forest, find_ids, plant
 from fastmks.ids import Ids, check_kind, make_ids, number_from, read_ids
 from fastmks.kernels import Kernel, as_kernel
-from fastmks.kernels.facts import has_functions
 from fastmks.locks import Lock
 from fastmks.objects import read_more, read_objects
 from fastmks.parts import Content, Settings
 from fastmks.progress import Progress
-from fastmks.record import Record
 from fastmks.searchable import Searchable, check_algorithm
 from fastmks.spaces import Space
-from fastmks.storage import Source, lacks_objects, record_index, restore_index
 from fastmks.traversal import check_base
 from fastmks.tree import Tree
 
 __all__ = ["Index"]
+
+_OWN = ("_changing", "_recent", "_forest")  # what an index is made of
 
 
 class Index(Searchable):
@@ -95,10 +93,7 @@ class Index(Searchable):
             threads=check_threads(threads),
             has_text_ids=names.is_text,
         )
-        self._next_id = names.next_number
-        self._changing = Lock(self._refusal)
-        self._recent = _Recent()
-        self._forest = plant(read.copy() if copy else read, settings, names)
+        self._begin(plant(read.copy() if copy else read, settings, names))
         engines = self._forest.parts[0].content.engines
         if settings.algorithm in ("tree", "dual-tree"):
             engines.tree(Progress(bool(progress)))
@@ -179,14 +174,13 @@ class Index(Searchable):
             forest = self._forest
             settings = forest.settings
             read = read_more(objects, settings.kernel, forest.like_all())
-            names, next_id = self._new_ids(_given_ids(objects, ids), len(read))
+            names = self._new_ids(_given_ids(objects, ids), len(read))
             if len(names) == 0:
-                return names
+                return forest.ids[:0]
             read = read.copy()
             if settings.can_fault and not settings.has_one_part:  # then it is known now
                 Space(read, settings.kernel, name="objects[{}]".format)
             grown = forest.grown(read, names)
-            self._next_id = next_id
             self._recent.follow(forest, grown, names)
             self._forest = grown
             return names
@@ -251,12 +245,9 @@ class Index(Searchable):
         >>> len(index), len(other)
         (2, 1)
         """
-        twin = object.__new__(Index)
-        with self._changing.alone():
-            twin._next_id = self._next_id
-            twin._changing = Lock(twin._refusal)
-            twin._recent = _Recent()
-            twin._forest = self._forest
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin._begin(self._forest)
         return twin
 
     __copy__ = copy
@@ -287,55 +278,38 @@ class Index(Searchable):
         ...     fastmks.load(path).search([1.0, 2.0]).ids
         array([['up']], dtype='<U5')
         """
-        write_record(path, self._record(encode))
+        check_function("encode", encode)
+        # Here, since importing them takes longer than many a program that does not save.
+        from fastmks.container import write_record
+        from fastmks.storage import record_forest
 
-    def _record(self, encode: Callable[[Any], bytes] | None) -> Record:
-        with self._changing.alone():
-            is_lacking = lacks_objects(self._forest.like.record(encode=encode))
-            if is_lacking:  # those who have left cannot be handed back
-                self._forest = self._forest.cleared()
-            forest, next_id = self._forest, self._next_id
-        try:
-            return record_index(forest, next_id=next_id, encode=encode)
-        except Exception:
-            if not any(len(part.dead) for part in forest.parts):
-                raise
-        forest = forest.cleared()  # those who have left may be what cannot be saved
-        return record_index(forest, next_id=next_id, encode=encode)
+        write_record(path, record_forest(self._forest, encode=encode))
 
-    def __reduce__(self) -> tuple[Callable[..., "Index"], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the bytes of a file, and only what a file cannot hold as pickle does."""
-        twin = self.copy()
-        record = twin._record(None)
-        is_lacking = lacks_objects(record.part("none"))
-        return Index._unpickled, (
-            to_bytes(record),
-            twin.kernel if has_functions(twin.kernel) else None,
-            twin.get(twin.ids) if is_lacking else None,
-        )
+        from fastmks.storage import forest_to_bytes
 
-    @staticmethod
-    def _unpickled(data: bytes, kernel: Kernel | None, objects: Any) -> "Index":
-        return Index._restored(
-            Source(
-                record=from_bytes(data),
-                check=lambda: None,
-                kernel=kernel,
-                objects=objects,
-                threads=check_threads(None),
-            )
-        )
+        state = {name: value for name, value in self.__dict__.items() if name not in _OWN}
+        # The state is that of a class of the user's that is derived from this one.
+        return type(self)._unpickled, forest_to_bytes(self._forest), state or None
 
-    @staticmethod
-    def _restored(source: Source) -> "Index":
-        """Return the index of a file, or of what was pickled."""
-        restored = restore_index(source)
-        index = object.__new__(Index)
-        index._next_id = restored.next_id
-        index._changing = Lock(index._refusal)
-        index._recent = _Recent()
-        index._forest = restored.forest
+    @classmethod
+    def _unpickled(cls, data: bytes, kernel: Kernel | None, objects: Any) -> "Index":
+        from fastmks.storage import forest_from_bytes
+
+        return cls._of(forest_from_bytes(data, kernel, objects))
+
+    @classmethod
+    def _of(cls, forest: Forest) -> "Index":
+        """Return the index of a forest that was restored."""
+        index = object.__new__(cls)
+        index._begin(forest)
         return index
+
+    def _begin(self, forest: Forest) -> None:
+        self._changing = Lock(self._refusal)
+        self._recent = _Recent()
+        self._forest = forest
 
     @property
     def _content(self) -> Content:
@@ -347,8 +321,8 @@ class Index(Searchable):
         for part in self._forest.parts:
             _ = part.content.ids, part.content.engines
 
-    def _new_ids(self, ids: Any, n_objects: int) -> tuple[np.ndarray[Any, Any], int]:
-        """Return the ids of objects that are to be added, and the number to go on with."""
+    def _new_ids(self, ids: Any, n_objects: int) -> np.ndarray[Any, Any]:
+        """Return the ids of objects that are to be added."""
         forest = self._forest
         if ids is None:
             if forest.settings.has_text_ids and n_objects:
@@ -357,7 +331,7 @@ class Index(Searchable):
                 )
             for part in forest.parts:
                 _ = part.content.ids  # those of a file are known to be smaller then
-            return number_from(self._next_id, n_objects), self._next_id + n_objects
+            return number_from(forest.next_id, n_objects)
         names = make_ids(ids, n_objects)
         check_kind(names, is_text=forest.settings.has_text_ids, name="ids")
         is_known = self._recent.find(forest, names)
@@ -366,7 +340,7 @@ class Index(Searchable):
                 f"ids must be new; {names[is_known][0].item()!r} is in use. Remove it first, to "
                 "put another object in its place."
             )
-        return names, max(self._next_id, Ids(names).next_number)
+        return names
 
     def _whole_forest(self) -> Forest:
         forest = self._forest

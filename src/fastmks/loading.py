@@ -5,12 +5,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fastmks._validate import check_threads
-from fastmks.container import open_record
-from fastmks.errors import IndexFileError
+from fastmks._validate import check_function, check_threads
+from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.index import Index
 from fastmks.kernels import Kernel, as_kernel
-from fastmks.storage import Source
 
 __all__ = ["load"]
 
@@ -61,9 +59,19 @@ def load(
     >>> index
     <Index: 2 vectors of 1 columns, Gaussian(bandwidth=1.0), auto>
     """
+    # Here, since importing them takes longer than many a program that does not load.
+    from fastmks.container import open_record
+    from fastmks.storage import Source, restore_index
+
     checked_kernel = None if kernel is None else as_kernel(kernel)
-    container = open_record(path, mmap=bool(mmap))
-    is_checked_now = container.n_bytes < _SOON_VERIFIED if verify is None else bool(verify)
+    if not isinstance(mmap, bool) or not isinstance(verify, (bool, type(None))):
+        raise InvalidArgument(
+            f"mmap must be True or False, and verify True, False or None; got {mmap!r} and "
+            f"{verify!r}."
+        )
+    check_function("decode", decode)
+    container = open_record(path, mmap=mmap)
+    is_checked_now = container.n_bytes < _SOON_VERIFIED if verify is None else verify
     source = Source(
         record=container.record,
         check=lambda: None if verify is False else container.verify(),
@@ -73,7 +81,7 @@ def load(
         threads=check_threads(threads),
     )
     with _named_errors(path):
-        index = Index._restored(source)
+        index = Index._of(restore_index(source))
         if is_checked_now:
             index._look_into()
     return index

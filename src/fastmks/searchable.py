@@ -166,9 +166,9 @@ class Searchable:
         """
         started = time.perf_counter()
         choice = self._choice(algorithm, traversal)
-        check_k(k, len(self) - 1, "other objects")
+        check_k(k, max(0, len(self) - 1), "other objects")
         forest = self._whole_forest()
-        checked_k = check_k(k, len(forest) - 1, "other objects")
+        checked_k = check_k(k, max(0, len(forest) - 1), "other objects")
         asked = Asked(
             choice=choice,
             queries=[part.space for part in forest.parts],

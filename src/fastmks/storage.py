@@ -7,12 +7,15 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fastmks import _core
+from fastmks._validate import check_threads
+from fastmks.container import from_bytes, to_bytes
 from fastmks.engines import Engines, Returned, restore_engines
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.forest import Forest
 from fastmks.ids import Ids, restore_ids
 from fastmks.kernels import Kernel
-from fastmks.kernels.facts import has_functions, kernel_facts, kernel_from_facts
+from fastmks.kernels.facts import kernel_facts, kernel_from_facts
+from fastmks.kernels.own import has_functions
 from fastmks.objects import Objects, restore_objects
 from fastmks.parts import Content, Part, Settings
 from fastmks.record import Record, nest, restoring
@@ -21,7 +24,13 @@ from fastmks.spaces import Space, faults_named
 from fastmks.stores.listing import list_objects
 from fastmks.traversal import check_base
 
-__all__ = ["Restored", "Source", "lacks_objects", "record_index", "restore_index"]
+__all__ = [
+    "Source",
+    "forest_from_bytes",
+    "forest_to_bytes",
+    "record_forest",
+    "restore_index",
+]
 
 _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 _MOST_PARTS, _MOST_OBJECTS = 1000, 2**48
@@ -41,15 +50,7 @@ class Source:
     threads: int = 1
 
 
-@dataclass(frozen=True)
-class Restored:
-    """What an index is made of."""
-
-    forest: Forest
-    next_id: int
-
-
-def record_index(forest: Forest, *, next_id: int, encode: Callable[[Any], bytes] | None) -> Record:
+def record_index(forest: Forest, *, encode: Callable[[Any], bytes] | None) -> Record:
     """Return what an index is made of. Fresh objects are put together for it."""
     settings = forest.settings
     parts = {f"part {i}": _record_part(part, encode) for i, part in enumerate(forest.parts)}
@@ -64,9 +65,42 @@ def record_index(forest: Forest, *, next_id: int, encode: Callable[[Any], bytes]
             "has_text_ids": settings.has_text_ids,
             "kernel": kernel_facts(settings.kernel),
             "n_parts": len(forest.parts),
-            "next_id": next_id,
+            "next_id": forest.next_id,
         },
     )
+
+
+def record_forest(forest: Forest, *, encode: Callable[[Any], bytes] | None = None) -> Record:
+    """Return what a forest is made of, without those that have left where they cannot be kept."""
+    if lacks_objects(forest.like.record(encode=encode)):
+        forest = forest.cleared()  # they could not be handed back
+    try:
+        return record_index(forest, encode=encode)
+    except Exception:
+        if not any(len(part.dead) for part in forest.parts):
+            raise
+    return record_index(forest.cleared(), encode=encode)  # they may be what cannot be saved
+
+
+def forest_to_bytes(forest: Forest) -> tuple[bytes, Kernel | None, Any]:
+    """Return the bytes of a file, and what it does not hold: functions, and objects of Python."""
+    record, kernel = record_forest(forest), forest.settings.kernel
+    is_lacking = lacks_objects(record.part("none"))
+    return (
+        to_bytes(record),
+        kernel if has_functions(kernel) else None,
+        forest.get(forest.ids) if is_lacking else None,
+    )
+
+
+def forest_from_bytes(data: bytes, kernel: Kernel | None, objects: Any) -> Forest:
+    """Return the forest of such bytes, which are verified."""
+    threads = check_threads(None)
+    record = from_bytes(data)
+    source = Source(
+        record=record, check=_is_checked, kernel=kernel, objects=objects, threads=threads
+    )
+    return restore_index(source)
 
 
 def lacks_objects(objects: Record) -> bool:
@@ -76,7 +110,7 @@ def lacks_objects(objects: Record) -> bool:
     return any(store.facts.get("form") == "left out" for store in stores)
 
 
-def restore_index(source: Source) -> Restored:
+def restore_index(source: Source) -> Forest:
     """Return what an index is made of, from a record that may be of anyone's making.
 
     Parts are looked into when they are first searched, unless a function has to be proven.
@@ -108,11 +142,11 @@ def restore_index(source: Source) -> Restored:
         parts.append(_restore_part(part, settings, source, n_objects, like, mine))
     if given:
         raise _wrong_number(source, sum(map(len, parts)))
-    forest = Forest(settings, parts, like)
+    forest = Forest(settings, parts, like, record.count("next_id", most=2**63))
     if parts and has_functions(kernel):
         source.check()
         _check_probes(forest, record.part("probes"))
-    return Restored(forest, record.count("next_id", most=2**63))
+    return forest
 
 
 class _StoredContent(Content):

@@ -11,8 +11,7 @@ from fastmks.kernels.base import Kernel, Normalized, OnField, Product, Scaled, S
 from fastmks.kernels.compiled import find_compiled
 from fastmks.kernels.graphs import ShortestPath, WeisfeilerLehman
 from fastmks.kernels.names import as_kernel
-from fastmks.kernels.object_kernel import leaves
-from fastmks.kernels.own import Custom, Similarity, function_label
+from fastmks.kernels.own import Custom, Similarity, function_label, has_functions
 from fastmks.kernels.precomputed import Precomputed
 from fastmks.kernels.sequences import Mismatch, Spectrum
 from fastmks.kernels.series import GlobalAlignment
@@ -20,7 +19,7 @@ from fastmks.kernels.sets import Jaccard, MinMax, Tanimoto
 from fastmks.kernels.substitution import Substitution
 from fastmks.kernels.vectors import FORMS
 
-__all__ = ["has_functions", "kernel_facts", "kernel_from_facts"]
+__all__ = ["kernel_facts", "kernel_from_facts"]
 
 _MOST_DEPTH = 64  # of kernels within kernels
 # The parameters of each kernel that are functions.
@@ -36,11 +35,6 @@ _CLASSES: tuple[type[Kernel], ...] = (
     *(Jaccard, MinMax, Mismatch, Precomputed, ShortestPath, Spectrum, Tanimoto, WeisfeilerLehman),
 )
 _BY_NAME = {cls.__name__: cls for cls in _CLASSES}
-
-
-def has_functions(kernel: Kernel) -> bool:
-    """Whether a kernel has functions of the user, which no file can hold."""
-    return any(type(leaf) in _FUNCTIONS for _, leaf in leaves(kernel))
 
 
 def kernel_facts(kernel: Kernel) -> dict[str, Any]:

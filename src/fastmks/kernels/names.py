@@ -1,6 +1,5 @@
 """Kernels by name, or as functions."""
 
-import difflib
 import re
 from typing import Any
 
@@ -90,5 +89,7 @@ def _hint(given: Any) -> str:
     if name in _WRITE:
         place = "" if _WRITE[name].startswith("'") else "fastmks.kernels."
         return f" Write {place}{_WRITE[name]}."
+    import difflib  # here, since importing it costs time that few need
+
     close = difflib.get_close_matches(name, [*KERNEL_NAMES, *_WRITE], n=1)
     return f" Did you mean {close[0]!r}?" if close else ""

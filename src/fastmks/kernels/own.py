@@ -12,7 +12,7 @@ from fastmks._validate import check_number
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.kernels.base import Kernel, how_to_write
 from fastmks.kernels.compiled import Compiled, find_compiled
-from fastmks.kernels.object_kernel import ObjectKernel
+from fastmks.kernels.object_kernel import ObjectKernel, leaves
 from fastmks.locks import cached_property
 from fastmks.record import Record
 from fastmks.stores import DenseStore, Store, make_queries, make_store
@@ -26,7 +26,7 @@ from fastmks.stores.python_input import (
 )
 from fastmks.stores.vectors import join_vectors, restore_vectors
 
-__all__ = ["Custom", "Similarity", "check_rtol", "function_label"]
+__all__ = ["Custom", "Similarity", "check_rtol", "function_label", "has_functions"]
 
 _DEFAULT_RTOL = 1e-10
 _GREATEST_RTOL = 0.01
@@ -352,6 +352,11 @@ class Similarity(_PythonKernel):
             "block": self.block,
             "bounds_block": self.bounds_block,
         }
+
+
+def has_functions(kernel: Kernel) -> bool:
+    """Whether a kernel has functions of the user, which no file can hold."""
+    return any(isinstance(leaf, _PythonKernel) for _, leaf in leaves(kernel))
 
 
 def check_rtol(rtol: Any) -> float:
