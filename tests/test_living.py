@@ -433,6 +433,27 @@ class TestParts:
         assert moved <= (1 + _GROWTH) * (1 + levels) * n
         assert len(index._forest.parts) <= 2 + levels
 
+    @pytest.mark.parametrize("algorithm", ["scan", "tree", "filter", "auto"])
+    def test_nothing_waits_for_the_garbage_collector(self, algorithm):
+        """What an index no longer needs is free at once: nothing large is part of a cycle."""
+        gc.collect()
+        gc.disable()
+        try:
+            index = Index(np.random.default_rng(0).normal(size=(3000, 3)), algorithm=algorithm)
+            index.search([[1.0, 2.0, 3.0]], k=3)
+            first, forest = weakref.ref(index._content), weakref.ref(index._forest)
+            array = weakref.ref(index._content.space.objects._first)
+            index.remove(np.arange(2000))
+            assert first() is None
+            assert forest() is None
+            assert array() is None
+            index.add(np.ones((2000, 3)))
+            kept = weakref.ref(index._content)
+            del index
+            assert kept() is None
+        finally:
+            gc.enable()
+
     def test_space_is_reclaimed(self):
         index = Index(np.random.default_rng(0).normal(size=(10_000, 20)), copy=True)
         full = index.nbytes

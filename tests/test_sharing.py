@@ -283,14 +283,14 @@ def test_a_copy_and_a_file_do_not_wait_for_an_add(tmp_path):
 
 class TestLock:
     def test_its_holder_is_told_instead_of_waiting(self):
-        lock = Lock(lambda: "not now")
+        lock = Lock("this thread", "not now")
         with lock.alone(), pytest.raises(ValueError, match="not now"):
             lock.alone()
         with lock.alone():
             pass
 
     def test_it_keeps_others_out(self):
-        lock, inside, most = Lock(lambda: ""), [0], [0]
+        lock, inside, most = Lock("this thread", ""), [0], [0]
 
         def work():
             for _ in range(50):
@@ -304,7 +304,7 @@ class TestLock:
         assert most == [1]
 
     def test_it_is_free_in_a_child(self):
-        lock = Lock(lambda: "held")
+        lock = Lock("this thread", "held")
         with lock.alone():
             child = os.fork()
             if child == 0:
@@ -315,7 +315,7 @@ class TestLock:
 
     def test_threads_of_a_child_get_the_same_lock(self, monkeypatch):
         """Also those that come while the first of them is making it."""
-        lock = Lock(lambda: "held")
+        lock = Lock("this thread", "held")
         monkeypatch.setattr(os, "getpid", lambda: -1)
         make, made = threading.RLock, []
 

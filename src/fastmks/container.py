@@ -49,7 +49,7 @@ class Container:
         self._name = name
         self._layout = layout
         self._data = data
-        self._lock = Lock(lambda: f"{name} is being verified by this thread.")
+        self._lock = Lock(name, "is being verified by this thread.")
         self._is_verified = is_verified
         arrays = {
             key: data[entry.begin : entry.end].view(entry.dtype).reshape(entry.shape)

@@ -40,10 +40,9 @@ class Engines:
         self._threads = threads
         self._name = name
         self._building = Lock(
-            lambda: (
-                f"{space.kernel!r} searches, from its own function, the index whose tree or filter "
-                "is being built with it. Search with algorithm='scan' there, or another index."
-            )
+            space.kernel,
+            "searches, from its own function, the index whose tree or filter is being built with "
+            "it. Search with algorithm='scan' there, or another index.",
         )
 
     @property

@@ -307,7 +307,11 @@ class Index(Searchable):
         return index
 
     def _begin(self, forest: Forest) -> None:
-        self._changing = Lock(self._refusal)
+        self._changing = Lock(
+            forest.settings.kernel,
+            "changes, from its own function, the index that is being changed with it. Change "
+            "another index there.",
+        )
         self._recent = _Recent()
         self._forest = forest
 
@@ -348,12 +352,6 @@ class Index(Searchable):
             with self._changing.alone():
                 forest = self._forest = self._forest.whole()
         return forest
-
-    def _refusal(self) -> str:
-        return (
-            f"{self.kernel!r} changes, from its own function, the index that is being changed with "
-            "it. Change another index there."
-        )
 
 
 class _Recent:

@@ -18,12 +18,12 @@ class Lock:
 
     A child of a fork has none of the threads that could release what they held in the parent, so
     there it is a new lock. A kernel written by the user may come back to the index that is calling
-    it, and is told so instead of waiting for itself: `refusal` says what. Only what is written in C
-    happens between getting the lock and entering the block, so Ctrl-C cannot leave it locked.
+    it, and is told so instead of waiting for itself: who, and what it does. Only what is written in
+    C happens between getting the lock and entering the block, so Ctrl-C cannot leave it locked.
     """
 
-    def __init__(self, refusal: Callable[[], str]) -> None:
-        self._refusal = refusal
+    def __init__(self, who: object, does: str) -> None:
+        self._who, self._does = who, does
         self._locks = {os.getpid(): threading.RLock()}
 
     def alone(self) -> AbstractContextManager[bool]:
@@ -33,7 +33,7 @@ class Lock:
         if lock is None:  # the first of several threads in a child makes it for all
             lock = self._locks.setdefault(process, threading.RLock())
         if lock._is_owned():  # type: ignore[attr-defined]
-            raise InvalidArgument(self._refusal())
+            raise InvalidArgument(f"{self._who!r} {self._does}")
         return lock
 
 

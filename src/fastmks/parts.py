@@ -85,7 +85,11 @@ class Content:
         self.lacks_engine = False  # some objects are such that it could not be built
         self._ids = ids
         self._chunks = tuple(chunks)
-        self._making = Lock(self._refusal)
+        self._making = Lock(
+            settings.kernel,
+            "searches, from its own function, the index whose objects are being made ready with "
+            "it. Search another index there.",
+        )
         self._made: tuple[Engines, Planner] | None = None
 
     def __len__(self) -> int:
@@ -181,12 +185,6 @@ class Content:
     def _forget(self) -> None:
         """Let go of what the engines were made of."""
         self._chunks = ()
-
-    def _refusal(self) -> str:
-        return (
-            f"{self.settings.kernel!r} searches, from its own function, the index whose objects "
-            "are being made ready with it. Search another index there."
-        )
 
     def _make_engines(self) -> Engines:
         settings, name = self.settings, self.ids.name
