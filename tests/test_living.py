@@ -649,3 +649,27 @@ def test_a_plan_counts_the_objects_that_are_there():
     index.remove([3])
     assert index.explain([[1.0]]).n_objects == 19
     assert index.explain([[1.0]], only=[1, 2]).n_objects == 2
+
+
+def test_ids_in_use_are_known_after_any_history():
+    """With ids that are given, in no order, against a set: what is added, removed and put again."""
+    rng = np.random.default_rng(0)
+    index = Index(np.zeros((3000, 1)), ids=rng.permutation(10**6)[:3000])
+    held = set(index.ids.tolist())
+    for step in range(400):
+        names = rng.integers(0, 10**6, size=int(rng.integers(1, 60)))
+        names = np.unique(np.append(names, rng.choice(sorted(held), size=step % 3)))
+        in_use = sorted(held & set(names.tolist()))
+        if in_use:
+            with pytest.raises(InvalidArgument, match=f"{in_use[0]} is in use"):
+                index.add(np.zeros((len(names), 1)), ids=names)
+            index.remove(in_use)
+            held -= set(in_use)
+        index.add(np.zeros((len(names), 1)), ids=names)
+        held |= set(names.tolist())
+        if step % 50 == 49:
+            leaving = rng.choice(sorted(held), size=len(held) // 3, replace=False)
+            index.remove(leaving)
+            held -= set(leaving.tolist())
+            index.tree.check()  # one part
+    assert set(index.ids.tolist()) == held

@@ -172,17 +172,18 @@ def test_interrupts_leave_all_or_nothing():
     held = 1000
     while interrupted < 60:
         n = int(rng.integers(1, 3000))
+        seconds = float(rng.uniform(1e-5, 3e-3))
         try:
-            signal.setitimer(signal.ITIMER_REAL, float(rng.uniform(1e-5, 3e-3)))
-            if rng.random() < 0.7:
-                index.add(rows[:n])
-                after = held + n
-            else:
-                after = held // 2
-                index.remove(index.ids[: held - after])
+            try:
+                signal.setitimer(signal.ITIMER_REAL, seconds)
+                if rng.random() < 0.7:
+                    index.add(rows[:n])
+                else:
+                    index.remove(index.ids[: held - held // 2])
+            finally:  # where the alarm may still come
+                signal.setitimer(signal.ITIMER_REAL, 0)
         except KeyboardInterrupt:
             interrupted += 1
-        finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
         assert len(index) in (held, held + n, held // 2), (held, n, len(index))
         held = len(index)

@@ -181,7 +181,7 @@ class Index(Searchable):
             if settings.can_fault and not settings.has_one_part:  # then it is known now
                 Space(read, settings.kernel, name="objects[{}]".format)
             grown = forest.grown(read, names)
-            self._recent.follow(forest, grown, names)
+            self._recent.add(forest, grown, names)
             self._forest = grown
             return names
 
@@ -205,9 +205,11 @@ class Index(Searchable):
         """
         with self._changing.alone():
             forest = self._forest
-            found = forest.find(ids, name="ids")
-            self._forest = forest.shrunk([np.unique(part[part >= 0]) for part in found])
-            self._recent = _Recent()
+            names = read_ids(ids, "ids")
+            found = forest.find(names, name="ids")
+            shrunk = forest.shrunk([np.unique(part[part >= 0]) for part in found])
+            self._recent.remove(forest, shrunk, names)
+            self._forest = shrunk
 
     def get(self, ids: Any) -> Any:
         """Return objects, in the order of their ids and in the form in which the index holds them.
@@ -355,30 +357,43 @@ class Index(Searchable):
 
 
 class _Recent:
-    """The ids of fresh objects, which change too often to be put in order. For who changes them."""
+    """The ids of all parts but the first, for who changes them: putting them in order takes longer.
+
+    Made when ids are first given with objects, and kept up with the forest from then on; whenever
+    that has not worked out, made again.
+    """
 
     def __init__(self) -> None:
-        self._content: Content | None = None
+        self._forest: Forest | None = None  # that has them
         self._ids: set[Any] = set()
 
     def find(
         self, forest: Forest, names: np.ndarray[Any, Any]
     ) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Return which of some ids are in use."""
-        if not forest.parts or not forest.parts[-1].content.is_fresh:
-            return forest.has(names)
-        *parts, last = forest.parts
-        if self._content is not last.content:
-            self._content, self._ids = last.content, set(last.ids.tolist())
-        is_known: np.ndarray[Any, np.dtype[np.bool_]] = find_ids(parts, names)
+        if self._forest is not forest:
+            self._ids = {name for part in forest.parts[1:] for name in part.ids.tolist()}
+            self._forest = forest
+        is_known: np.ndarray[Any, np.dtype[np.bool_]] = find_ids(forest.parts[:1], names)
         is_known |= np.array([name in self._ids for name in names.tolist()], dtype=bool)
         return is_known
 
-    def follow(self, forest: Forest, grown: Forest, names: np.ndarray[Any, Any]) -> None:
-        """Note that a forest has grown, if it did so by what it had last."""
-        if len(grown.parts) == len(forest.parts) and self._content is forest.parts[-1].content:
-            self._content = grown.parts[-1].content
+    def add(self, before: Forest, after: Forest, names: np.ndarray[Any, Any]) -> None:
+        """Note what has come to a forest."""
+        if self._follows(before, after):
             self._ids.update(names.tolist())
+            self._forest = after
+
+    def remove(self, before: Forest, after: Forest, names: np.ndarray[Any, Any]) -> None:
+        """Note what has left."""
+        if self._follows(before, after):
+            self._ids.difference_update(names.tolist())
+            self._forest = after
+
+    def _follows(self, before: Forest, after: Forest) -> bool:
+        is_known = self._forest is before and len(before.parts) > 0 and len(after.parts) > 0
+        self._forest = None
+        return is_known and before.parts[0].content is after.parts[0].content
 
 
 def _given_ids(objects: Any, ids: Any) -> Any:
