@@ -52,11 +52,12 @@ def run_once(trials):
 @pytest.mark.usefixtures("no_peer")
 def test_the_smallest_run_needs_no_data_and_no_peer(tmp_path, capsys):
     file = tmp_path / "figures.json"
-    options = [*TINY, "--out", str(file), "--folder", str(tmp_path)]
+    sections = [one for one in program.SECTIONS if one != "files"]  # has a test of its own
+    options = [*TINY, "--out", str(file), "--folder", str(tmp_path), "--sections", *sections]
     assert program.main(options) == 0
     stored = json.loads(file.read_text())
     assert stored["name"] == "living"
-    assert {one["section"] for one in stored["cells"]} == set(program.SECTIONS)
+    assert {one["section"] for one in stored["cells"]} == set(sections)
     assert {one["dtype"] for one in stored["cells"]} == {"float32", "float64"}
     figures = [one for cell in stored["cells"] for one in cell["figures"]]
     mine = [one for one in figures if one["contestant"].startswith("fastmks")]
@@ -199,6 +200,29 @@ def test_pages_of_a_file(tmp_path):
     share = page_share(file)
     assert share is None or 0.0 <= share <= 1.0
     assert rollup().keys() == {"rss_mb", "pss_mb", "anonymous_mb"}
+
+
+def test_files_are_loaded_by_fresh_processes(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_PROCESSES", 2)
+    one = replace(ours(), loads=dict.fromkeys(["load, verify=False"]))  # looked up over there
+    shelf = files.Shelf(SMALL, tmp_path, 1)
+    found = {}
+    for case in files.CASES:
+        trials = shelf.trials(case, [one])
+        key = key_of(SMALL, "files", case, 1)
+        (found[case],) = run_cell(key, SMALL, trials, rounds=1, commit="none").figures
+    assert {one.failure for one in found.values()} == {None}
+    assert {case: one.wrong for case, one in found.items() if one.wrong is not None} == {
+        "cold": 0,
+        "warm": 0,
+        "four processes": 0,
+        "90 % removed": 0,
+    }
+    assert found["cold"].contestant == "fastmks filter: load, verify=False"
+    assert found["saving"].get("file_mb") >= SMALL.first.nbytes / 1e6
+    text = all_tables([cell(one, section="files", case=case) for case, one in found.items()])
+    assert "| load to first answer, ms |" in text
+    assert "| sum of PSS, MB |" in text
 
 
 def test_a_process_that_fails_is_a_failure_of_its_own(tmp_path):
