@@ -44,13 +44,26 @@ class _Sizes:
     rounds: int
     lap_seconds: float  # that adding or removing may take, before it is extrapolated
     mix_seconds: float
+    dtypes: tuple[str, ...]  # of the generated set
 
 
 _FULL = _Sizes(
-    n_objects=1_000_000, n_tree=50_000, n_queries=50, rounds=3, lap_seconds=15.0, mix_seconds=4.0
+    n_objects=1_000_000,
+    n_tree=50_000,
+    n_queries=50,
+    rounds=3,
+    lap_seconds=15.0,
+    mix_seconds=4.0,
+    dtypes=("float32", "float64"),
 )
 _QUICK = _Sizes(
-    n_objects=20_000, n_tree=5_000, n_queries=20, rounds=1, lap_seconds=0.5, mix_seconds=0.3
+    n_objects=20_000,
+    n_tree=5_000,
+    n_queries=20,
+    rounds=1,
+    lap_seconds=0.5,
+    mix_seconds=0.3,
+    dtypes=("float32",),
 )
 
 
@@ -110,7 +123,7 @@ class _Program:
         with tqdm(unit=" cells", disable=None) as bar:
             try:
                 for stage in collect(
-                    self._collector, options.data, sizes.n_objects, sizes.n_queries
+                    self._collector, options.data, sizes.n_objects, sizes.n_queries, sizes.dtypes
                 ):
                     self._run_stage(stage, bar)
                 if self._wants("moving") and self._collector.wants("moving"):

@@ -1,6 +1,6 @@
 """What all sections share: the rows to begin with and to add, who is there, and the judgement."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -104,14 +104,16 @@ def decaying(n_first: int, n_later: int, n_queries: int, *, seed: int = 0) -> St
     )
 
 
-def collect(collector: Collector, folder: Any, n_first: int, n_queries: int) -> Iterator[Stage]:
-    """Return the sets asked for: a generated one in both types, and a real one from a folder."""
+def collect(
+    collector: Collector, folder: Any, n_first: int, n_queries: int, dtypes: Sequence[str]
+) -> Iterator[Stage]:
+    """Return the sets asked for: a generated one in some types, and a real one from a folder."""
     n_first, n_queries = collector.limits(n_first, n_queries)
     if collector.wants("decaying"):
-        # Rounded to float32 for both, so that all are asked for the same answers.
+        # Rounded to float32 for all, so that all are asked for the same answers.
         made = decaying(n_first, max(1, n_first // (_SHARE - 1)), n_queries)
-        yield _cast(made, "float32")
-        yield _cast(_cast(made, "float32"), "float64")
+        for dtype in dtypes:
+            yield _cast(_cast(made, "float32"), dtype)
     if folder is None or not collector.wants(_REAL):
         return
     found = next((one for one in datasets.read_dense(folder) if one.name == _REAL), None)
