@@ -110,7 +110,7 @@ def test_the_truth_follows_who_comes_and_goes():
 @pytest.mark.parametrize("batch", [1, 7])
 def test_what_is_added_is_found(batch, own_ids):
     case = AddCase(batch=batch, own_ids=own_ids, searches=True)
-    trials = add_trials(SMALL, [ours()], case, threads=1, lap_seconds=60.0)
+    trials = add_trials(SMALL, [ours()], case, sides.Bases(), threads=1, lap_seconds=60.0)
     (figure,) = run_once(trials).figures
     assert (figure.failure, figure.checked, figure.wrong, figure.notes) == (None, 6, 0, ())
     assert len(figure.measures["seconds"].rounds) == 2
@@ -120,9 +120,11 @@ def test_what_is_added_is_found(batch, own_ids):
 def test_who_is_too_slow_is_extrapolated_and_judged_by_what_it_did(kind):
     one = replace(ours(), is_ours=False)
     if kind == "add":
-        trials = add_trials(SMALL, [one], AddCase(batch=1), threads=1, lap_seconds=0.0)
+        trials = add_trials(
+            SMALL, [one], AddCase(batch=1), sides.Bases(), threads=1, lap_seconds=0.0
+        )
     else:
-        trials = remove_trials(SMALL, [one], 1, threads=1, lap_seconds=0.0)
+        trials = remove_trials(SMALL, [one], 1, sides.Bases(), threads=1, lap_seconds=0.0)
     (figure,) = run_once(trials).figures
     assert figure.wrong == 0
     assert "1 of 20" in figure.notes[0]
@@ -143,7 +145,9 @@ def test_a_planted_wrong_answer_is_found():
     def build(rows, ids, threads):
         return Forgetful(fastmks.Index(rows, algorithm="scan"), threads)
 
-    (trial,) = remove_trials(SMALL, [replace(ours(), build=build)], 20, threads=1, lap_seconds=60.0)
+    (trial,) = remove_trials(
+        SMALL, [replace(ours(), build=build)], 20, sides.Bases(), threads=1, lap_seconds=60.0
+    )
     (figure,) = run_once([trial]).figures
     assert figure.wrong
 

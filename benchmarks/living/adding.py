@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.living.cell import Key, Trial, key_of
-from benchmarks.living.sides import Contestant, Side
+from benchmarks.living.sides import Bases, Contestant, Side
 from benchmarks.living.stage import K, Population, Stage
 from benchmarks.truth import Verdict
 
@@ -55,6 +55,7 @@ def add_trials(
     stage: Stage,
     contestants: Sequence[Contestant],
     case: AddCase,
+    bases: Bases,
     *,
     threads: int,
     lap_seconds: float,
@@ -64,7 +65,7 @@ def add_trials(
 
     def make(one: Contestant) -> Trial:
         mine = stage.cut(one.most_objects or stage.n_first)
-        return _Adding(mine, one, case, threads, lap_seconds, truths).trial
+        return _Adding(mine, one, case, bases, threads, lap_seconds, truths).trial
 
     return [Trial.of(one, stage, make) for one in contestants]
 
@@ -77,28 +78,28 @@ class _Adding:
         stage: Stage,
         one: Contestant,
         case: AddCase,
+        bases: Bases,
         threads: int,
         lap_seconds: float,
         truths: dict[tuple[int, int], Population],
     ) -> None:
-        self._stage, self._one, self._case = stage, one, case
+        self._stage, self._one, self._case, self._bases = stage, one, case, bases
         self._threads, self._truths = threads, truths
         self._lap_seconds = one.patience(lap_seconds)
         numbers = np.arange(len(stage.rows), dtype=np.int64)
         mixed = _UNIT * np.random.default_rng(0).permutation(numbers)
         self._ids = mixed if case.own_ids else numbers
-        self._first: Side | None = None
+        self._key = (one.name, stage.n_first, case.own_ids)
         self._side: Side | None = None
         self._n_done = 0
         self.trial = Trial(one.name, self._run, self._check)
 
     def _run(self) -> dict[str, float]:
         stage, case = self._stage, self._case
-        if self._first is None:
-            self._first = self._build(stage.n_first)
-            self._first.copy().search(stage.queries[:1], K)  # whatever is made once is not timed
         self._side = None
-        self._side = self._first.copy()
+        first = self._bases.get(self._key, lambda: self._build(stage.n_first))
+        first.search(stage.queries[:1], K)  # whatever is made once is not timed
+        self._side = first.copy()
         seconds, searching, n_searches = self._add(self._side)
         share = stage.n_later / self._n_done
         if share > 1.0:
@@ -109,9 +110,7 @@ class _Adding:
         started = time.perf_counter()
         self._side.search(stage.queries[:1], K)
         after = time.perf_counter() - started
-        started = time.perf_counter()
-        self._build(len(stage.rows))
-        rebuild = time.perf_counter() - started
+        rebuild = self._rebuild()
         found = {
             "objects_per_second": self._n_done / seconds,
             "seconds": seconds * share,
@@ -126,6 +125,15 @@ class _Adding:
                 "rebuilds_with_searches": (seconds + searching) * share / rebuild,
             }
         return found
+
+    def _rebuild(self) -> float:
+        """Return the seconds of one build of everything: for peers, measured once."""
+        kept = self._bases.rebuild_seconds
+        if self._key not in kept or self._one.is_ours:
+            started = time.perf_counter()
+            self._build(len(self._stage.rows))
+            kept[self._key] = time.perf_counter() - started
+        return kept[self._key]
 
     def _build(self, n_objects: int) -> Side:
         ids = self._ids[:n_objects] if self._case.own_ids else None

@@ -15,9 +15,10 @@ from benchmarks.living.stage import Population, Stage
 from benchmarks.living.visits import visit
 from benchmarks.truth import Verdict
 
-__all__ = ["CASES", "Shelf", "file_cases"]
+__all__ = ["CASES", "MEMORY_CASES", "Shelf", "file_cases"]
 
 CASES = ("saving", "cold", "warm", "four processes", "90 % removed")
+MEMORY_CASES = CASES[3:]
 _PROCESSES = 4
 _TOLD = ("load_ms", "first_ms", "second_ms", "to_first_answer_ms", "rss_mb", "rss_more_mb")
 

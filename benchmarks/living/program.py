@@ -20,12 +20,12 @@ from tqdm import tqdm
 from benchmarks.command import Collector, read_options
 from benchmarks.living.adding import add_trials, cases_of
 from benchmarks.living.cell import Key, Trial, run_cell
-from benchmarks.living.files import Shelf, file_cases
+from benchmarks.living.files import MEMORY_CASES, Shelf, file_cases
 from benchmarks.living.kept import Kept
 from benchmarks.living.mixing import mix_cases, mix_trials
 from benchmarks.living.moving import make_stage, move_cases, move_trial
 from benchmarks.living.removing import remove_cases, remove_trials
-from benchmarks.living.sides import Contestant, contestants
+from benchmarks.living.sides import Bases, Contestant, contestants
 from benchmarks.living.stage import Stage, collect
 from benchmarks.living.tables import all_tables, checks, line_of
 
@@ -52,8 +52,8 @@ _FULL = _Sizes(
     n_tree=50_000,
     n_queries=50,
     rounds=3,
-    lap_seconds=15.0,
-    mix_seconds=4.0,
+    lap_seconds=8.0,
+    mix_seconds=3.0,
     dtypes=("float32", "float64"),
 )
 _QUICK = _Sizes(
@@ -133,16 +133,18 @@ class _Program:
 
     def _run_stage(self, stage: Stage, bar: Any) -> None:
         options, sizes = self._options, self._sizes
-        threads, lap = options.threads, sizes.lap_seconds
+        threads, lap, bases = options.threads, sizes.lap_seconds, Bases()
         for key, add in self._missing(cases_of(stage, threads)):
-            these = add_trials(stage, _who("adding"), add, threads=threads, lap_seconds=lap)
+            these = add_trials(stage, _who("adding"), add, bases, threads=threads, lap_seconds=lap)
             self._run_cell(key, stage, these, bar)
         for key, batch in self._missing(remove_cases(stage, threads)):
-            these = remove_trials(stage, _who("removing"), batch, threads=threads, lap_seconds=lap)
+            these = remove_trials(
+                stage, _who("removing"), batch, bases, threads=threads, lap_seconds=lap
+            )
             self._run_cell(key, stage, these, bar)
         for key, pace in self._missing(mix_cases(stage, threads)):
             seconds = options.seconds or sizes.mix_seconds
-            these = mix_trials(stage, _who("mixing"), pace, threads=threads, seconds=seconds)
+            these = mix_trials(stage, _who("mixing"), pace, bases, threads=threads, seconds=seconds)
             self._run_cell(key, stage, these, bar)
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
             shelf = Shelf(stage, Path(folder), threads)
@@ -167,7 +169,8 @@ class _Program:
 
     def _run_cell(self, key: Key, stage: Stage, trials: list[Trial], bar: Any) -> None:
         bar.set_description(str(key))
-        cell = run_cell(key, stage, trials, rounds=self._rounds, commit=self._kept.commit)
+        rounds = 1 if key.case in MEMORY_CASES else self._rounds  # bytes hardly vary
+        cell = run_cell(key, stage, trials, rounds=rounds, commit=self._kept.commit)
         trials.clear()
         gc.collect()
         self._kept.add(cell)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from benchmarks.living.cell import Key, Trial, key_of
-from benchmarks.living.sides import Contestant, Side
+from benchmarks.living.sides import Bases, Contestant, Side
 from benchmarks.living.stage import K, Population, Stage
 from benchmarks.truth import Verdict
 
@@ -27,6 +27,7 @@ def remove_trials(
     stage: Stage,
     contestants: Sequence[Contestant],
     batch: int,
+    bases: Bases,
     *,
     threads: int,
     lap_seconds: float,
@@ -41,10 +42,9 @@ def remove_trials(
 
         def run() -> dict[str, float]:
             nonlocal n_done
-            if not sides:
-                sides.append(one.build(stage.first, None, threads))
-                sides[0].copy().search(stage.queries[:1], K)
-            side = sides[0].copy()
+            sides.clear()
+            key = (one.name, stage.n_first, False)
+            side = bases.get(key, lambda: one.build(stage.first, None, threads)).copy()
             n_done, seconds = _remove(side, leaving, batch, patience)
             share = len(leaving) / n_done
             if share > 1.0:
@@ -52,7 +52,7 @@ def remove_trials(
                     f"removed {n_done} of {len(leaving)} in {patience:g} s: "
                     "seconds are extrapolated"
                 )
-            sides[1:] = [side]
+            sides.append(side)
             return {"objects_per_second": n_done / seconds, "seconds": seconds * share}
 
         def check() -> tuple[int, Verdict]:
@@ -60,7 +60,7 @@ def remove_trials(
                 there = Population(stage.first, np.arange(stage.n_first, dtype=np.int64))
                 there.leave(leaving[:n_done])
                 truths[n_done] = there
-            found = sides[1].search(stage.queries, K)
+            found = sides[0].search(stage.queries, K)
             return len(found), truths[n_done].judge(stage.queries, found)
 
         trial = Trial(one.name, run, check)

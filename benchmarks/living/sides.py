@@ -15,7 +15,16 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FAISS", "FASTMKS", "USEARCH", "Contestant", "Side", "contestants", "find_contestant"]
+__all__ = [
+    "FAISS",
+    "FASTMKS",
+    "USEARCH",
+    "Bases",
+    "Contestant",
+    "Side",
+    "contestants",
+    "find_contestant",
+]
 
 _Rows: TypeAlias = NDArray[Any]
 _Ids: TypeAlias = NDArray[np.int64]
@@ -144,6 +153,20 @@ class Contestant:
     def guard(self) -> AbstractContextManager[Any]:
         """Return what keeps readers and writers apart: nothing where the library does."""
         return nullcontext() if self.is_ours else threading.Lock()
+
+
+class Bases:
+    """Indexes to begin with, each built when it is first needed; whoever changes one copies it."""
+
+    def __init__(self) -> None:
+        self._sides: dict[tuple[Any, ...], Side] = {}
+        self.rebuild_seconds: dict[tuple[Any, ...], float] = {}  # of everything, where kept
+
+    def get(self, key: tuple[Any, ...], build: Callable[[], Side]) -> Side:
+        """Return an index; `key` says of whom and of what."""
+        if key not in self._sides:
+            self._sides[key] = build()
+        return self._sides[key]
 
 
 def contestants() -> list[Contestant]:
