@@ -76,7 +76,7 @@ _FILES: dict[str, tuple[_Column, ...]] = {
     "90 % removed": (
         ("full, MB", "full_mb", _number),
         ("left, MB", "left_mb", _number),
-        ("left after a search, MB", "left_after_search_mb", _number),
+        ("left after gc.collect(), MB", "left_when_collected_mb", _number),
         ("removing, s", "seconds", _number),
     ),
 }

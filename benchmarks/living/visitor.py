@@ -3,6 +3,7 @@
 Told what to do by a line of JSON; answers with lines of JSON. Started by `visits`.
 """
 
+import gc
 import json
 import sys
 import time
@@ -69,10 +70,11 @@ def _shrink(contestant: Contestant, task: dict[str, Any]) -> dict[str, Any]:
     seconds = time.perf_counter() - started
     left = rollup()["anonymous_mb"] - bare
     found = side.search(queries, K)
+    gc.collect()
     return {
         "full_mb": full,
         "left_mb": left,
-        "left_after_search_mb": rollup()["anonymous_mb"] - bare,
+        "left_when_collected_mb": rollup()["anonymous_mb"] - bare,
         "seconds": seconds,
         "found": found.tolist(),
     }
