@@ -18,13 +18,14 @@ _DIGITS = 5  # significant
 class Kept:
     """Cells in the order of measuring.
 
-    Those that were measured while others took more than `most_others` of the machine are dropped
-    when the file is read, so that they are measured again.
+    Those of a file that were measured while others took more than `most_others` of the machine do
+    not count as kept: they stay until they have been measured again.
     """
 
     def __init__(self, file: Path | None, *, most_others: float = 1.0) -> None:
         self._file = file
         self._cells: dict[Key, Cell] = {}
+        self._noisy: set[Key] = set()
         self.commit = commit()
         self._notes: list[str] = []
         if file is None or not file.exists():
@@ -35,11 +36,12 @@ class Kept:
         self._notes = stored["notes"]
         for fields in stored["cells"]:
             cell = _read_cell(fields)
-            if (cell.others or 0.0) <= most_others:
-                self._cells[cell.key] = cell
+            self._cells[cell.key] = cell
+            if (cell.others or 0.0) > most_others:
+                self._noisy.add(cell.key)
 
     def __contains__(self, key: Key) -> bool:
-        return key in self._cells
+        return key in self._cells and key not in self._noisy
 
     @property
     def cells(self) -> list[Cell]:
@@ -48,6 +50,7 @@ class Kept:
 
     def add(self, cell: Cell) -> None:
         """Keep a cell in place of an older one; `write` makes it last."""
+        self._noisy.discard(cell.key)
         self._cells.pop(cell.key, None)
         self._cells[cell.key] = cell
 
