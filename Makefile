@@ -10,7 +10,7 @@ CPP_FILES := $(shell find $(ROOT)/cpp -name '*.hpp' -o -name '*.cpp' -o -name '*
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: help demo test test-cpp test-python lint format stub bench bench-tree bench-sparse bench-growth \
-        bench-paper bench-units bench-objects peers sanitize sanitize-threads wheel clean
+        bench-paper bench-units bench-objects bench-living peers sanitize sanitize-threads wheel clean
 .DELETE_ON_ERROR:
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo "make bench-units   what each unit of the CPU does for the filter"
 	@echo "make bench-sparse  inverted lists against scipy and sparse_dot_topn"
 	@echo "make bench-objects  searches of objects that are not vectors"
+	@echo "make bench-living  indexes that grow, shrink, are written while read, and go to files"
 	@echo "make peers     the bars of exact search against FAISS, numpy, usearch, scikit-learn, mlpack, FPSim2"
 	@echo "make sanitize  all tests under address and undefined-behaviour sanitizers"
 	@echo "make sanitize-threads  searches of shared structures under the thread sanitizer"
@@ -83,7 +84,11 @@ bench-objects: $(VENV)/.built-bench
 	cd $(ROOT) && for family in proteins alignments series graphs fingerprints own pivots; do \
 	  $(BIN)/python -m benchmarks.objects.$$family $(if $(DATA),--data $(DATA)) || exit 1; done
 
-# Finished cells are kept: run it again after a stop. OPTIONS="--minutes 9", say.
+# Finished cells are kept, here and below: run it again after a stop. OPTIONS="--minutes 9", say.
+bench-living: $(VENV)/.built-peers
+	cd $(ROOT) && $(BIN)/python -m benchmarks.living --out benchmarks/results/living.json \
+	  $(if $(DATA),--data $(DATA)) $(OPTIONS)
+
 peers: $(VENV)/.built-peers
 	cd $(ROOT) && $(BIN)/python -m benchmarks.peers --out benchmarks/results/peers_bars.json \
 	  $(if $(DATA),--data $(DATA)) $(OPTIONS)

@@ -1,0 +1,179 @@
+"""One cell: a case of a section on one set, and what each contestant did in each round."""
+
+import resource
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from benchmarks import noise
+from benchmarks.harness import pinned, run_rounds
+from benchmarks.living.sides import Contestant
+from benchmarks.living.stage import Stage
+from benchmarks.truth import Verdict
+
+__all__ = ["Cell", "Figure", "Key", "Measure", "Trial", "key_of", "run_cell"]
+
+_LONG = 60.0  # seconds: whoever takes longer runs once
+
+
+@dataclass(frozen=True, kw_only=True)
+class Key:
+    """What tells one cell from another."""
+
+    section: str
+    case: str
+    problem: str
+    dtype: str
+    n_objects: int  # to begin with
+    threads: int
+
+    def __str__(self) -> str:
+        return f"{self.section}, {self.case}: {self.problem} {self.n_objects} {self.dtype}"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What was measured round after round."""
+
+    rounds: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        """The median of the rounds."""
+        return float(median(self.rounds))
+
+    @property
+    def low(self) -> float:
+        """The least."""
+        return min(self.rounds)
+
+    @property
+    def high(self) -> float:
+        """The greatest."""
+        return max(self.rounds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """What one contestant did."""
+
+    contestant: str
+    failure: str | None = None  # why there is no more
+    notes: tuple[str, ...] = ()
+    measures: Mapping[str, Measure] = field(default_factory=dict)
+    checked: int | None = None  # queries, after all changes
+    wrong: int | None = None
+    ties: int | None = None
+
+    def get(self, name: str) -> float | None:
+        """Return the median of a measure, if there is one."""
+        return self.measures[name].median if name in self.measures else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell(Key):
+    """One cell: on what it was measured, and the figures of all."""
+
+    n_columns: int
+    origin: str
+    commit: str
+    others: float | None  # share of the machine that other processes took meanwhile
+    seconds: float  # that measuring it took
+    figures: tuple[Figure, ...]
+
+    @property
+    def key(self) -> Key:
+        """What tells it from other cells."""
+        return Key(**{name: getattr(self, name) for name in Key.__dataclass_fields__})
+
+
+@dataclass(eq=False)
+class Trial:
+    """A contestant in a cell: `run` gives what one round measured; `check` looks at its answers."""
+
+    contestant: str
+    run: Callable[[], Mapping[str, float]] | None = None
+    check: Callable[[], tuple[int, Verdict]] | None = None
+    failure: str | None = None
+    notes: list[str] = field(default_factory=list)
+    seconds: float = 0.0  # of the last round
+
+    @staticmethod
+    def of(one: Contestant, stage: Stage, make: Callable[[Contestant], "Trial"]) -> "Trial":
+        """Make a trial, or one that says why there is none."""
+        if one.missing:
+            return Trial(one.name, failure=one.missing)
+        if stage.dtype not in one.dtypes:
+            return Trial(one.name, failure=f"{' and '.join(one.dtypes)} only")
+        trial = make(one)
+        if one.note:
+            trial.notes.append(one.note)
+        return trial
+
+    def lap(self) -> Mapping[str, float] | None:
+        """Run one round; where it fails, or takes long, there are no others."""
+        if self.failure is not None or self.run is None or self.seconds > _LONG:
+            return None
+        started = time.perf_counter()
+        try:
+            return self.run()
+        except Exception as error:
+            self.failure = f"{type(error).__name__}: {error}"
+            return None
+        finally:
+            self.seconds = time.perf_counter() - started
+
+
+def key_of(stage: Stage, section: str, case: str, threads: int) -> Key:
+    """Return the key of a cell."""
+    return Key(
+        section=section,
+        case=case,
+        problem=stage.name,
+        dtype=stage.dtype,
+        n_objects=stage.n_first,
+        threads=threads,
+    )
+
+
+def run_cell(key: Key, stage: Stage, trials: Sequence[Trial], *, rounds: int, commit: str) -> Cell:
+    """Run all trials round after round, each in turn, and check their last answers."""
+    started, before = time.perf_counter(), _moment()
+    with pinned(key.threads, key.threads):
+        laps = run_rounds([trial.lap for trial in trials], rounds=rounds, warmups=0)
+    others = noise.others_share(before, _moment())
+    figures = tuple(map(_figure, trials, laps))
+    return Cell(
+        **key.__dict__,
+        n_columns=stage.rows.shape[1],
+        origin=stage.origin,
+        commit=commit,
+        others=others,
+        seconds=time.perf_counter() - started,
+        figures=figures,
+    )
+
+
+def _figure(trial: Trial, laps: Sequence[Mapping[str, float] | None]) -> Figure:
+    if trial.failure is not None:
+        return Figure(contestant=trial.contestant, failure=trial.failure)
+    done = [lap for lap in laps if lap is not None]
+    facts: dict[str, Any] = {}
+    if trial.check is not None:
+        checked, verdict = trial.check()
+        facts = {"checked": checked, "wrong": verdict.wrong, "ties": verdict.ties}
+    return Figure(
+        contestant=trial.contestant,
+        notes=tuple(dict.fromkeys(trial.notes)),
+        measures={name: Measure(tuple(lap[name] for lap in done)) for name in done[0]},
+        **facts,
+    )
+
+
+def _moment() -> noise.Moment:
+    """Return where the counters stand; processes that were started here are not others."""
+    moment = noise.now()
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return moment._replace(mine=moment.mine + children.ru_utime + children.ru_stime)

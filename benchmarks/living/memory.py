@@ -1,0 +1,62 @@
+"""What the kernel says of the memory of a process and of the pages of a file."""
+
+import ctypes
+import mmap
+import os
+from pathlib import Path
+
+import numpy as np
+
+__all__ = ["drop_pages", "page_share", "read_pages", "rollup"]
+
+_NAMES = {"Rss": "rss_mb", "Pss": "pss_mb", "Anonymous": "anonymous_mb"}
+
+
+def rollup(process: int | None = None) -> dict[str, float]:
+    """Return resident, proportional and anonymous memory, in MB; zeros where no one says."""
+    found = dict.fromkeys(_NAMES.values(), 0.0)
+    file = Path(f"/proc/{process or 'self'}/smaps_rollup")
+    if file.exists():
+        for line in file.read_text(encoding="ascii").splitlines():
+            name, _, rest = line.partition(":")
+            if name in _NAMES:
+                found[_NAMES[name]] = int(rest.split()[0]) * 1024 / 1e6
+    return found
+
+
+def drop_pages(file: Path) -> None:
+    """Let go of what is cached of a file, once it is on the disk."""
+    handle = os.open(file, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+        if hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+    finally:
+        os.close(handle)
+
+
+def read_pages(file: Path) -> None:
+    """Have all of a file cached."""
+    with file.open("rb", buffering=0) as stream:
+        while stream.read(2**24):
+            pass
+
+
+def page_share(file: Path) -> float | None:
+    """Return the share of a file's pages that is cached; None where that is not known."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(libc, "mincore") or not file.stat().st_size:
+        return None
+    with (
+        file.open("rb") as stream,
+        mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as mapped,
+    ):
+        data = np.frombuffer(mapped, dtype=np.uint8)
+        pages = np.zeros(-(-len(data) // mmap.PAGESIZE), dtype=np.uint8)
+        failed = libc.mincore(
+            ctypes.c_void_p(data.ctypes.data),
+            ctypes.c_size_t(len(data)),
+            ctypes.c_void_p(pages.ctypes.data),
+        )
+        del data
+    return None if failed else float((pages & 1).mean())
