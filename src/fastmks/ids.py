@@ -93,10 +93,9 @@ class Ids:
         if first is not None:
             is_here = (wanted >= first) & (wanted <= first + self._size - 1)
             return np.where(is_here, wanted - np.int64(first), -1)
-        array, order = self.array, self._order
-        at = np.searchsorted(array, wanted, sorter=order)
-        found = order[np.minimum(at, len(order) - 1)]
-        return np.where(array[found] == wanted, found, -1)
+        ordered, order = self._order
+        at = np.minimum(np.searchsorted(ordered, wanted), self._size - 1)
+        return np.where(ordered[at] == wanted, order[at], -1)
 
     @property
     def n_bytes(self) -> int:
@@ -104,24 +103,24 @@ class Ids:
         return sum(chunk.nbytes for chunk in self._chunks)
 
     @cached_property
-    def _order(self) -> _Positions:
-        """Positions in the order of their ids."""
+    def _order(self) -> tuple[_Array, _Positions]:
+        """The ids in order, and the position of each."""
         array = self.array
         order = np.argsort(array, kind="stable").astype(np.int64)
         ordered = array[order]
         if bool((ordered[1:] == ordered[:-1]).any()):  # those that were given were checked
             raise IndexFileError("the ids must differ.")
-        return order
+        return ordered, order
 
     @cached_property
     def _least(self) -> Any:
         first = self._counted_from
-        return self.array[self._order[0]].item() if first is None else first
+        return self._order[0][0].item() if first is None else first
 
     @cached_property
     def _greatest(self) -> Any:
         first = self._counted_from
-        return self.array[self._order[-1]].item() if first is None else first + self._size - 1
+        return self._order[0][-1].item() if first is None else first + self._size - 1
 
     @cached_property
     def _counted_from(self) -> int | None:
