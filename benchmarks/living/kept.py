@@ -16,7 +16,7 @@ _DIGITS = 5  # significant
 
 
 class Kept:
-    """Cells in the order of measuring.
+    """Cells in the order in which they were first measured.
 
     Those of a file that were measured while others took more than `most_others` of the machine do
     not count as kept: they stay until they have been measured again.
@@ -27,13 +27,11 @@ class Kept:
         self._cells: dict[Key, Cell] = {}
         self._noisy: set[Key] = set()
         self.commit = commit()
-        self._notes: list[str] = []
         if file is None or not file.exists():
             return
         stored = json.loads(file.read_text(encoding="utf-8"))
         if stored.get("name") != NAME:
             raise ValueError(f"{file} must hold figures of this program, or not exist.")
-        self._notes = stored["notes"]
         for fields in stored["cells"]:
             cell = _read_cell(fields)
             self._cells[cell.key] = cell
@@ -51,14 +49,12 @@ class Kept:
     def add(self, cell: Cell) -> None:
         """Keep a cell in place of an older one; `write` makes it last."""
         self._noisy.discard(cell.key)
-        self._cells.pop(cell.key, None)
         self._cells[cell.key] = cell
 
     def write(self, notes: Sequence[str], checks: Sequence[Check]) -> None:
         """Write everything, a cell on each line; what was there is replaced at once or not."""
         if self._file is None:
             return
-        notes = list(dict.fromkeys([*self._notes, *notes]))
         ledger = asdict(keep_ledger(NAME, self.commit, notes=notes, rows=(), checks=checks))
         del ledger["rows"]
         head = json.dumps(ledger, indent=1)[:-2]

@@ -7,13 +7,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from benchmarks.living.memory import rollup
+
 __all__ = ["visit"]
 
 _ROOT = Path(__file__).parents[2]
 
 
 def visit(task: dict[str, Any], *, processes: int = 1) -> list[dict[str, Any]]:
-    """Return the answers of so many processes; all have loaded before any tells its memory."""
+    """Return the answers of so many processes; all have loaded when their memory is looked at."""
     threads = str(task["threads"])
     environment = os.environ | {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads}
     children = [
@@ -31,12 +33,14 @@ def visit(task: dict[str, Any], *, processes: int = 1) -> list[dict[str, Any]]:
     try:
         for child in children:
             _write(child, json.dumps(task))
-        if task["do"] == "load":
-            for child in children:
-                _read(child)
-            for child in children:
-                _write(child, "go on")
-        return [_read(child) for child in children]
+        if task["do"] != "load":
+            return [_read(child) for child in children]
+        for child in children:
+            _read(child)  # has loaded
+        shares = [rollup(child.pid)["pss_mb"] for child in children]  # while all are there
+        for child in children:
+            _write(child, "go on")
+        return [_read(child) | {"pss_mb": pss} for child, pss in zip(children, shares, strict=True)]
     finally:
         for child in children:
             child.communicate()
