@@ -9,7 +9,7 @@ from benchmarks import datasets
 from benchmarks.datasets import Problem
 from benchmarks.harness import is_installed
 
-__all__ = ["Collector", "read_options"]
+__all__ = ["Collector", "add_kept_options", "read_options"]
 
 _EVERYTHING = 10**9
 
@@ -109,3 +109,18 @@ class Collector:
             min(n_objects, self._options.objects or _EVERYTHING),
             min(n_queries, self._options.queries or _EVERYTHING),
         )
+
+
+def add_kept_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of programs that keep finished cells."""
+    parser.add_argument(
+        "--minutes", type=float, metavar="M", help="stop after so long; run again to go on"
+    )
+    parser.add_argument(
+        "--quiet",
+        type=float,
+        default=1.0,
+        metavar="SHARE",
+        help="measure kept cells again where others took more of the machine than this",
+    )
+    parser.add_argument("--show", action="store_true", help="measure nothing: show what is kept")

@@ -17,7 +17,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from benchmarks.command import Collector, read_options
+from benchmarks.command import Collector, add_kept_options, read_options
 from benchmarks.living.adding import add_trials, cases_of
 from benchmarks.living.cell import Key, Trial, run_cell
 from benchmarks.living.files import MEMORY_CASES, Shelf, file_cases
@@ -89,17 +89,7 @@ def _extend(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=int, default=1, metavar="T", help="default 1")
     parser.add_argument("--sections", nargs="+", choices=SECTIONS, default=list(SECTIONS))
     parser.add_argument("--seconds", type=float, metavar="S", help="of each search while writing")
-    parser.add_argument(
-        "--minutes", type=float, metavar="M", help="stop after so long; run again to go on"
-    )
-    parser.add_argument(
-        "--quiet",
-        type=float,
-        default=1.0,
-        metavar="SHARE",
-        help="measure kept cells again where others took more of the machine than this",
-    )
-    parser.add_argument("--show", action="store_true", help="measure nothing: show what is kept")
+    add_kept_options(parser)
     parser.add_argument(
         "--folder", type=Path, metavar="DIR", help="where files are written, and removed again"
     )

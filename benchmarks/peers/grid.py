@@ -20,7 +20,7 @@ from typing import Any
 from tqdm import tqdm
 
 from benchmarks import noise
-from benchmarks.command import Collector, read_options
+from benchmarks.command import Collector, add_kept_options, read_options
 from benchmarks.datasets import Problem
 from benchmarks.harness import pinned
 from benchmarks.objects import fingerprints
@@ -103,17 +103,7 @@ def _extend(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--k", type=int, nargs="+", metavar="K", help="default 1 10 100")
     parser.add_argument("--batches", type=int, nargs="+", metavar="N", help="default 1 100 5000")
     parser.add_argument("--kernels", nargs="+", choices=_KERNELS, default=list(_KERNELS))
-    parser.add_argument(
-        "--minutes", type=float, metavar="M", help="stop after so long; run again to go on"
-    )
-    parser.add_argument(
-        "--quiet",
-        type=float,
-        default=1.0,
-        metavar="SHARE",
-        help="measure kept cells again where others took more of the machine than this",
-    )
-    parser.add_argument("--show", action="store_true", help="measure nothing: show what is kept")
+    add_kept_options(parser)
     parser.add_argument(
         "--tables", type=Path, metavar="MD", help="put the tables between the markers of this page"
     )

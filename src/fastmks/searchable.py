@@ -1,6 +1,7 @@
 """What can be searched: every way to ask a forest of parts, checked, and answered as one."""
 
 import time
+from abc import ABC, abstractmethod
 from typing import Any
 
 from fastmks._validate import check_k, check_threads, check_threshold
@@ -19,7 +20,7 @@ __all__ = ["Searchable", "check_algorithm"]
 _ALGORITHMS = ("auto", "scan", "tree", "dual-tree", "filter")
 
 
-class Searchable:
+class Searchable(ABC):
     """Searches of the objects that were there when a search began, whatever happens meanwhile."""
 
     _forest: Forest
@@ -277,9 +278,9 @@ class Searchable:
         wanted = forest.settings.threads if threads is None else check_threads(threads)
         return forest.parts[0].space.threads(wanted) if forest.parts else wanted
 
+    @abstractmethod
     def _whole_forest(self) -> Forest:
         """Return the objects in one part, and keep it so."""
-        raise NotImplementedError
 
 
 def _top_k(forest: Forest, asked: Asked, k: int, started: float) -> Hits:
