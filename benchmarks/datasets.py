@@ -10,6 +10,7 @@ import numpy as np
 __all__ = [
     "SPARSE_NAMES",
     "Problem",
+    "count_rows",
     "digits",
     "file_of",
     "missing_files",
@@ -29,49 +30,57 @@ _N_QUERIES = 1000  # held out of sets that come without queries of their own
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Problem:
-    """Objects and queries as given, one per row: two arrays, or two CSR matrices."""
+    """Objects and queries as given: two arrays, two CSR matrices, or two lists of any objects."""
 
     name: str
     origin: str  # how to get the same rows again
     objects: Any
     queries: Any
+    width: int | None = None  # of objects in a list: the columns that a vector of theirs would have
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the objects are vectors, one per row."""
+        return not isinstance(self.objects, list)
 
     @property
     def is_sparse(self) -> bool:
         """Whether the rows are sparse."""
-        return not isinstance(self.objects, np.ndarray)
+        return self.has_rows and not isinstance(self.objects, np.ndarray)
 
     @property
     def dtype(self) -> str:
         """The type of the numbers as given."""
-        return str(self.objects.dtype)
+        return str(self.objects.dtype) if self.has_rows else "object"
 
     @property
     def n_objects(self) -> int:
         """How many objects are searched."""
-        return int(self.objects.shape[0])
+        return count_rows(self.objects)
 
     @property
     def n_queries(self) -> int:
         """How many queries are asked."""
-        return int(self.queries.shape[0])
+        return count_rows(self.queries)
 
     @property
     def n_columns(self) -> int:
         """The length of every vector."""
-        return int(self.objects.shape[1])
+        return int(self.objects.shape[1]) if self.has_rows else self.width or 0
 
     def cast(self, dtype: str) -> "Problem":
         """The same rows for a contestant that stores `dtype`: rounded where they must be."""
+        if not self.has_rows:
+            return self
         objects = self.objects.astype(dtype, copy=False)
         return replace(self, objects=objects, queries=self.queries.astype(dtype, copy=False))
 
     def head(self, n_objects: int, n_queries: int) -> "Problem":
         """A smaller problem for a quick run."""
-        objects, queries = self.objects[:n_objects], self.queries[:n_queries]
-        if (objects.shape[0], queries.shape[0]) == (self.n_objects, self.n_queries):
+        if n_objects >= self.n_objects and n_queries >= self.n_queries:
             return self
-        part = f"the first {objects.shape[0]} objects and {queries.shape[0]} queries"
+        objects, queries = self.objects[:n_objects], self.queries[:n_queries]
+        part = f"the first {count_rows(objects)} objects and {count_rows(queries)} queries"
         return replace(self, origin=f"{self.origin}; {part}", objects=objects, queries=queries)
 
     def sample(self, n_objects: int, n_queries: int, *, seed: int = 0) -> "Problem":
@@ -105,6 +114,11 @@ class Problem:
         return replace(
             self, origin=origin, objects=exact.objects * scale, queries=exact.queries * scale
         )
+
+
+def count_rows(rows: Any) -> int:
+    """Return how many rows, or objects, there are; a sparse matrix has no len()."""
+    return int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)
 
 
 def normal(n_objects: int, n_columns: int, *, n_queries: int, seed: int = 0) -> Problem:

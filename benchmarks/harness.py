@@ -46,6 +46,7 @@ class Answer:
     evaluations: int | None = None  # kernel evaluations, where they are counted
     operations: int | None = None  # multiply-adds of bounds, where they are counted
     seconds: float | None = None  # where the search ran, and was timed, in another process
+    engine: str | None = None  # ours: the one that searched
 
 
 Search: TypeAlias = Callable[[], Answer]

@@ -20,7 +20,7 @@ class KernelCase:
     name: str
     kernel: Kernel
     mlpack: dict[str, str | float] = field(default_factory=dict)  # its arguments
-    is_scaled: bool = False  # rows are brought into the unit ball, or powers leave the range
+    is_scaled: bool = False  # rows are brought into the unit ball, or all values are equal
     degree: int = 1  # of the polynomial of cosines or products that it is
 
     def adapted(self, problem: Problem) -> Problem:
@@ -44,7 +44,11 @@ POLYNOMIAL = KernelCase(
     name=f"polynomial {_DEGREE}",
     kernel=Polynomial(degree=_DEGREE, offset=0.0),
     mlpack={"kernel": "polynomial", "degree": float(_DEGREE), "offset": 0.0},
-    is_scaled=True,
     degree=_DEGREE,
 )
-TANH = KernelCase(name="tanh", kernel=Tanh(), is_scaled=True)  # not Mercer: mlpack hangs on it
+TANH = KernelCase(  # not Mercer: our trees refuse it, and mlpack may hang on it
+    name="tanh",
+    kernel=Tanh(),
+    mlpack={"kernel": "hyptan", "scale": 1.0, "offset": 0.0},
+    is_scaled=True,
+)

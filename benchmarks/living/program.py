@@ -7,27 +7,24 @@ a run that was stopped goes on where it was.
 
 import argparse
 import gc
-import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from benchmarks.command import Collector, add_kept_options, read_options
 from benchmarks.living.adding import add_trials, cases_of
-from benchmarks.living.cell import Key, Trial, run_cell
+from benchmarks.living.cell import Cell, Key, Trial, run_cell
 from benchmarks.living.files import MEMORY_CASES, Shelf, file_cases
-from benchmarks.living.kept import Kept
+from benchmarks.living.kept import open_kept
 from benchmarks.living.mixing import mix_cases, mix_trials
 from benchmarks.living.moving import make_stage, move_cases, move_trial
 from benchmarks.living.removing import remove_cases, remove_trials
 from benchmarks.living.sides import Bases, Contestant, contestants
 from benchmarks.living.stage import Stage, collect
 from benchmarks.living.tables import all_tables, checks, line_of
+from benchmarks.running import INTERRUPTED, Run
 
 __all__ = ["SECTIONS", "main"]
 
@@ -67,17 +64,16 @@ _QUICK = _Sizes(
 )
 
 
-class _OutOfTimeError(Exception):
-    """The minutes of --minutes are over."""
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run, print, keep; 0 when every answer of ours is the true one."""
     options = read_options("living", __doc__, arguments, _extend)
-    kept = Kept(options.out, most_others=options.quiet)
+    kept = open_kept(options.out, most_others=options.quiet)
     if not options.show:
         collector = Collector(options)
-        _Program(options, collector, kept).run()
+        with Run(options, collector, kept) as run:
+            _Program(options, run).run()
+        if run.is_interrupted:
+            return INTERRUPTED
         kept.write(collector.notes, checks(kept.cells))
     claims = checks(kept.cells)
     print(all_tables(kept.cells))
@@ -98,77 +94,67 @@ def _extend(parser: argparse.ArgumentParser) -> None:
 class _Program:
     """Measures what is not kept yet."""
 
-    def __init__(self, options: argparse.Namespace, collector: Collector, kept: Kept) -> None:
-        self._options, self._collector, self._kept = options, collector, kept
+    def __init__(self, options: argparse.Namespace, run: Run[Cell]) -> None:
+        self._options, self._run, self._collector = options, run, run.collector
         self._sizes = _QUICK if options.quick else _FULL
         self._rounds = options.rounds or self._sizes.rounds
-        self._end = time.perf_counter() + 60.0 * (options.minutes or 1e9)
 
     def run(self) -> None:
-        """Go through all sets; with a limit in minutes, as far as it allows."""
+        """Go through all sets."""
         for one in contestants():
             if one.missing:
                 self._collector.note(f"{one.name}: {one.missing}")
         sizes, options = self._sizes, self._options
-        with tqdm(unit=" cells", disable=None) as bar:
-            try:
-                for stage in collect(
-                    self._collector, options.data, sizes.n_objects, sizes.n_queries, sizes.dtypes
-                ):
-                    self._run_stage(stage, bar)
-                if self._wants("moving") and self._collector.wants("moving"):
-                    self._run_moving(bar)
-            except _OutOfTimeError:
-                self._collector.note("stopped by --minutes: not all cells are measured")
+        for stage in collect(
+            self._collector, options.data, sizes.n_objects, sizes.n_queries, sizes.dtypes
+        ):
+            self._run_stage(stage)
+        if self._wants("moving") and self._collector.wants("moving"):
+            self._run_moving()
 
-    def _run_stage(self, stage: Stage, bar: Any) -> None:
+    def _run_stage(self, stage: Stage) -> None:
         options, sizes = self._options, self._sizes
         threads, lap, bases = options.threads, sizes.lap_seconds, Bases()
         for key, add in self._missing(cases_of(stage, threads)):
             these = add_trials(stage, _who("adding"), add, bases, threads=threads, lap_seconds=lap)
-            self._run_cell(key, stage, these, bar)
+            self._run_cell(key, stage, these)
         for key, batch in self._missing(remove_cases(stage, threads)):
             these = remove_trials(
                 stage, _who("removing"), batch, bases, threads=threads, lap_seconds=lap
             )
-            self._run_cell(key, stage, these, bar)
+            self._run_cell(key, stage, these)
         for key, pace in self._missing(mix_cases(stage, threads)):
             seconds = options.seconds or sizes.mix_seconds
             these = mix_trials(stage, _who("mixing"), pace, bases, threads=threads, seconds=seconds)
-            self._run_cell(key, stage, these, bar)
+            self._run_cell(key, stage, these)
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
             shelf = Shelf(stage, Path(folder), threads)
             for key, case in self._missing(file_cases(stage, threads)):
-                self._run_cell(key, stage, shelf.trials(case, _who("files")), bar)
+                self._run_cell(key, stage, shelf.trials(case, _who("files")))
 
-    def _run_moving(self, bar: Any) -> None:
+    def _run_moving(self) -> None:
         threads = self._options.threads
         n_objects, n_queries = self._collector.limits(self._sizes.n_objects, self._sizes.n_queries)
         n_tree = min(self._sizes.n_tree, n_objects)
         for key, case in self._missing(move_cases(n_objects, n_tree, threads)):
             stage = make_stage(case, n_queries)
-            self._run_cell(key, stage, [move_trial(stage, case, threads=threads)], bar)
+            self._run_cell(key, stage, [move_trial(stage, case, threads=threads)])
 
     def _missing(self, cases: Iterator[tuple[Key, Any]]) -> Iterator[tuple[Key, Any]]:
-        for key, case in cases:
-            if self._wants(key.section) and key not in self._kept:
-                yield key, case
+        mine = [(key, case) for key, case in cases if self._wants(key.section)]
+        self._run.expect(len(mine))
+        return ((key, case) for key, case in mine if self._run.wants(key))
 
     def _wants(self, section: str) -> bool:
         return section in self._options.sections
 
-    def _run_cell(self, key: Key, stage: Stage, trials: list[Trial], bar: Any) -> None:
-        bar.set_description(str(key))
+    def _run_cell(self, key: Key, stage: Stage, trials: list[Trial]) -> None:
+        self._run.announce(key)
         rounds = 1 if key.case in MEMORY_CASES else self._rounds  # bytes hardly vary
-        cell = run_cell(key, stage, trials, rounds=rounds, commit=self._kept.commit)
+        cell = run_cell(key, stage, trials, rounds=rounds, commit=self._run.kept.commit)
         trials.clear()
         gc.collect()
-        self._kept.add(cell)
-        self._kept.write(self._collector.notes, ())
-        tqdm.write(line_of(cell), file=sys.stderr)
-        bar.update()
-        if time.perf_counter() > self._end:
-            raise _OutOfTimeError
+        self._run.keep(cell, line_of(cell))
 
 
 def _who(section: str) -> list[Contestant]:

@@ -4,10 +4,9 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
-from benchmarks.peers.cell import Cell, Figure
 from benchmarks.peers.sets import LOW, STRUCTURED
+from benchmarks.race.cell import Cell, Figure
 from benchmarks.report import Check
 
 __all__ = ["AUTO", "Bar", "best_of", "checks", "find_bars", "scan_share", "work_share"]
@@ -19,7 +18,6 @@ _BATCH, _BATCH_TILES = 3.0, 8.0  # times less, with AVX-512 and with AMX
 _SINGLE = 5.0
 _BRUTE = {"lcdm": 100.0, "covertype": 30.0, "aloi": 10.0}
 _TREE_TIME, _TREE_EVALUATIONS = 20.0, 10.0
-_FPSIM2 = 2.0
 _MEMORY = 1.6  # of the data, data included
 _PLANNER = 1.1  # times the best single engine
 
@@ -69,7 +67,6 @@ class Bar:
 
 def find_bars(
     cells: Sequence[Cell],
-    rows: dict[str, list[dict[str, Any]]],
     *,
     engine: str | None,
     has_tiles: bool,
@@ -87,7 +84,6 @@ def find_bars(
         *_low_bars(cells, engine),
         bar("evaluations, share of the scan's", 1.0, cells, scan_share, is_most=True),
         bar("memory with the data, times the data", _MEMORY, cells, _memory, is_most=True),
-        _fingerprints(rows),
     ]
     if engine == AUTO:
         found.append(
@@ -221,14 +217,3 @@ def _over(peer: Figure | None, ours: Figure) -> float | None:
     if peer is None or peer.median_us is None or not ours.median_us:
         return None
     return peer.median_us / ours.median_us
-
-
-def _fingerprints(rows: dict[str, list[dict[str, Any]]]) -> Bar:
-    values = {}
-    for title, some in rows.items():
-        by_name = {row["contestant"]: row for row in some}
-        peer = by_name.get("FPSim2, single queries")
-        if peer is not None:
-            ours = by_name["fastmks, single queries"]
-            values[title] = peer["milliseconds"] / ours["milliseconds"]
-    return Bar(claim="fingerprints, FPSim2's time, k=10", limit=_FPSIM2, values=values)

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.kept import Kept
 from benchmarks.peers.bars import AUTO, Bar, best_of, find_bars, scan_share, work_share
-from benchmarks.peers.cell import NOT_INSTALLED, Cell, Figure
-from benchmarks.peers.kept import Kept
+from benchmarks.race.cell import Cell, Figure
+from benchmarks.race.entrant import NOT_INSTALLED
 from benchmarks.report import markdown
 
 __all__ = ["all_tables", "bar_table", "bars_of", "line_of", "put_into"]
@@ -22,7 +23,7 @@ _ABOUT_EXACTNESS = (
 _BEGIN, _END = "<!-- peers: begin -->", "<!-- peers: end -->"
 
 
-def all_tables(kept: Kept) -> str:
+def all_tables(kept: Kept[Cell]) -> str:
     """Return everything that the documentation shows, as Markdown."""
     cells = kept.cells
     largest = _largest_batch(cells)
@@ -44,8 +45,6 @@ def all_tables(kept: Kept) -> str:
         _ABOUT_EXACTNESS,
         _exactness_table(cells),
     ]
-    if kept.rows:
-        parts += ["### Fingerprints, k = 10", _fingerprint_table(kept.rows)]
     return "\n\n".join(parts)
 
 
@@ -78,16 +77,16 @@ def line_of(cell: Cell) -> str:
     return "; ".join([*parts, *failed])
 
 
-def bars_of(kept: Kept) -> dict[str, list[Bar]]:
+def bars_of(kept: Kept[Cell]) -> dict[str, list[Bar]]:
     """Return all bars, for our fastest engine and for the planner's choice."""
     has_tiles = bool(kept.circumstances.get("machine", {}).get("amx"))
     return {
-        name: find_bars(kept.cells, kept.rows, engine=engine, has_tiles=has_tiles)
+        name: find_bars(kept.cells, engine=engine, has_tiles=has_tiles)
         for name, engine in (("best engine", None), ("auto", AUTO))
     }
 
 
-def bar_table(kept: Kept) -> str:
+def bar_table(kept: Kept[Cell]) -> str:
     """Return each bar, for our fastest engine and for the planner's choice."""
     best, auto = ({bar.claim: bar for bar in bars} for bars in bars_of(kept).values())
     head = ["bar", "needed", "best engine", "met in", "where it is worst", "auto", "met in"]
@@ -115,7 +114,7 @@ def _bar_cells(bar: Bar | None) -> list[str]:
     return [shown if bar.is_met else f"**{shown}**", f"{bar.n_met} of {len(bar.values)}"]
 
 
-def _circumstances(kept: Kept) -> str:
+def _circumstances(kept: Kept[Cell]) -> str:
     facts = kept.circumstances
     machine, versions = facts["machine"], facts["versions"]
     commits = sorted({cell.commit for cell in kept.cells})
@@ -246,26 +245,6 @@ def _count_cell(differ: int, checked: int, ties: int) -> str:
     if checked == 0:
         return ""
     return f"{differ} of {checked}" + (f", {ties} ties" if ties else "")
-
-
-def _fingerprint_table(rows: dict[str, list[dict[str, Any]]]) -> str:
-    head = ["set", "objects", "threads", "", "ms a query", "fastest", "wrong values"]
-    return markdown(
-        head,
-        [
-            [
-                row["problem"],
-                str(row["n_objects"]),
-                str(row["threads"]),
-                row["contestant"],
-                f"{row['milliseconds']:.3f}",
-                f"{row['fastest']:.3f}",
-                f"{row['wrong']} of {row['n_queries']}",
-            ]
-            for some in rows.values()
-            for row in some
-        ],
-    )
 
 
 def _names(cells: Iterable[Cell]) -> list[str]:

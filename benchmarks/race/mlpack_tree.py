@@ -1,6 +1,8 @@
-"""The single-tree search of mlpack, in a process of its own: it may hang, crash or print.
+"""The trees of mlpack, in a process of their own: it may hang, crash or print.
 
-What mlpack counts it only prints, from C++, so the process keeps its output in a file.
+What mlpack counts it only prints, from C++, so the process keeps its output in a file. A model
+that has served one search is not right in another with another k, so each search is made by a
+fork of the process that has built the tree.
 """
 
 import contextlib
@@ -8,10 +10,13 @@ import ctypes
 import importlib
 import multiprocessing
 import os
+import pickle
 import re
+import select
+import signal
 import tempfile
 import time
-from importlib.util import find_spec
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import IO, Any
@@ -21,40 +26,54 @@ from numpy.typing import NDArray
 
 from benchmarks.datasets import Problem
 from benchmarks.kernels import KernelCase
-from benchmarks.trees import BASE, Built, Found
 
-__all__ = ["MlpackTree"]
+__all__ = ["Built", "Found", "MlpackTree", "PeerError"]
 
 _START_SECONDS = 120.0  # a process may take so long to import and to take the data
 
 
-class MlpackTree:
-    """A tree over the objects of a problem. Close it after use, or use it in a `with`.
+class PeerError(RuntimeError):
+    """mlpack crashed, hung, or cannot do what it was asked."""
 
-    Where mlpack crashes, hangs or is not there, `failure` says so and nothing more is returned.
+
+@dataclass(frozen=True, kw_only=True)
+class Built:
+    """What building a tree cost."""
+
+    evaluations: int  # of pairs of objects; self-kernels are not among them
+    seconds: float
+    cpu_seconds: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Found:
+    """What one search found and cost."""
+
+    values: NDArray[np.float64]
+    indices: NDArray[np.int64]
+    evaluations: int
+    seconds: float
+    cpu_seconds: float
+
+
+class MlpackTree:
+    """A tree over the objects of a problem, of dense rows. Close it after use.
+
+    A search that hangs or crashes leaves the tree as it was; a build that does ends it all.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        case: KernelCase,
-        *,
-        base: float = BASE,
-        patience: float = 300.0,
-        failure: str | None = None,  # why it need not even try, from a smaller problem
-    ) -> None:
-        self.failure = failure
+    def __init__(self, problem: Problem, case: KernelCase, *, base: float, patience: float) -> None:
+        if problem.is_sparse or not problem.has_rows:
+            raise PeerError("takes dense rows only")
+        if not case.mlpack:
+            raise PeerError(f"knows no kernel {case.name}")
         self.cpu_seconds = 0.0  # of all builds and searches
-        self._process: BaseProcess | None = None
         self._patience = patience
-        if find_spec("mlpack") is None:
-            self.failure = "not installed"
-        elif problem.is_sparse:
-            self.failure = "takes no sparse rows"
-        if self.failure is None:
-            self._start()
-            arguments = {**case.mlpack, "base": base}
-            self._ask("load", problem.objects, problem.queries, arguments)
+        self._failure: str | None = None
+        self._process: BaseProcess | None = None
+        self._start()
+        arguments = {**case.mlpack, "base": base}
+        self._ask(_START_SECONDS, "load", problem.objects, problem.queries, arguments)
 
     def __enter__(self) -> "MlpackTree":
         return self
@@ -62,19 +81,23 @@ class MlpackTree:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def build(self) -> Built | None:
+    def build(self) -> Built:
         """Build the tree anew."""
-        costs = self._ask("build")
-        return Built(**costs) if costs else None
+        return Built(**self._ask(self._patience, "build"))
 
-    def search(self, k: int) -> Found | None:
-        """Search all queries. A model that has served another k is built anew, untimed."""
-        costs = self._ask("search", k)
-        return Found(**costs) if costs else None
+    def search(self, k: int, *, is_single: bool = True) -> Found:
+        """Search all queries with one tree, or with another one over the queries."""
+        costs = self._ask(self._patience + _START_SECONDS, "search", k, is_single, self._patience)
+        if "failure" in costs:
+            raise PeerError(costs["failure"])
+        return Found(**costs)
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, and whatever it has forked."""
         if self._process is not None:
+            assert self._process.pid is not None
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
             self._process.kill()
             self._process.join()
             self._connection.close()
@@ -87,13 +110,12 @@ class MlpackTree:
         self._process.start()
         far_end.close()
 
-    def _ask(self, *request: Any) -> dict[str, Any] | None:
-        if self.failure is not None:
-            return None
+    def _ask(self, patience: float, *request: Any) -> dict[str, Any]:
+        if self._failure is not None:
+            raise PeerError(self._failure)
         answer: dict[str, Any] | str
         try:
             self._connection.send(request)
-            patience = _START_SECONDS if request[0] == "load" else self._patience
             if self._connection.poll(patience):
                 answer = self._connection.recv()
             else:
@@ -103,15 +125,16 @@ class MlpackTree:
             self._process.join()
             answer = f"ended with exit code {self._process.exitcode}"
         if isinstance(answer, str):
-            self.failure = answer
+            self._failure = answer
             self.close()
-            return None
+            raise PeerError(answer)
         self.cpu_seconds += answer.get("cpu_seconds", 0.0)
         return answer
 
 
 def _serve(connection: Connection) -> None:
-    """Answer requests until killed. Runs in the other process."""
+    """Answer requests until killed. Runs in the other process, which leads a group of its own."""
+    os.setpgid(0, 0)
     os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
     with tempfile.TemporaryFile() as output:
         os.dup2(output.fileno(), 1)
@@ -145,19 +168,39 @@ class _Worker:
         self._objects, self._queries = objects, queries
         self._arguments = arguments
         self._model: Any = None
-        self._k: int | None = None  # that the model has served
 
     def build(self) -> dict[str, Any]:
-        self._model, self._k = None, None
-        costs = self._run(reference=self._objects, **self._arguments)
+        self._model = None
+        costs = self._run(reference=self._objects, single=True, **self._arguments)
         self._model = costs.pop("answer")["output_model"]
         return {**costs, "evaluations": self._count("distance computations")}
 
-    def search(self, k: int) -> dict[str, Any]:
-        if self._model is None or self._k not in (None, k):
+    def search(self, k: int, is_single: bool, patience: float) -> dict[str, Any]:
+        """Fork, and let the fork search; whatever becomes of it, the model stays as it was."""
+        if self._model is None:
             self.build()
-        self._k = k
-        costs = self._run(input_model=self._model, query=self._queries, k=k)
+        near_end, far_end = os.pipe()
+        child = os.fork()
+        if child == 0:
+            with os.fdopen(far_end, "wb") as stream:
+                pickle.dump(self._search_here(k, is_single), stream)
+            os._exit(0)
+        os.close(far_end)
+        with os.fdopen(near_end, "rb") as stream:
+            is_late = not select.select([stream], [], [], patience)[0]
+            if is_late:
+                os.kill(child, signal.SIGKILL)
+            found = stream.read()
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if is_late:
+            return {"failure": f"no answer within {patience:g} s"}
+        if status != 0:
+            return {"failure": f"ended with exit code {status}"}
+        costs: dict[str, Any] = pickle.loads(found)
+        return costs
+
+    def _search_here(self, k: int, is_single: bool) -> dict[str, Any]:
+        costs = self._run(input_model=self._model, query=self._queries, k=k, single=is_single)
         answer = costs.pop("answer")
         return {
             **costs,
@@ -170,7 +213,7 @@ class _Worker:
         self._output.seek(0)
         self._output.truncate()
         started, cpu_started = time.perf_counter(), time.process_time()
-        answer = self._fastmks(single=True, verbose=True, **arguments)
+        answer = self._fastmks(verbose=True, **arguments)
         return {
             "seconds": time.perf_counter() - started,
             "cpu_seconds": time.process_time() - cpu_started,

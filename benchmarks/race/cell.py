@@ -1,34 +1,34 @@
-"""Measure one cell of the grid: everyone searches the same queries, round after round, in turn.
+"""One cell: everyone searches the same queries, round after round, in turn.
 
 A lap is a run of calls with as many queries each as the cell's batch. Whoever would need longer
 than a lap may take is asked fewer of the queries, and time is given per query. Whoever a first
-look shows to be far behind its side keeps the figure of that look.
+look shows to be far behind its side, or to take far longer than a lap, keeps the figure of that
+look.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import median
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import noise
-from benchmarks.harness import pinned, ratio, run_rounds
-from benchmarks.peers.entrants import POOL_QUERIES, Entrant, Ready
-from benchmarks.peers.exactness import Exactness, Judge
+from benchmarks.datasets import count_rows
+from benchmarks.harness import Answer, pinned, ratio, run_rounds
+from benchmarks.race.entrant import POOL_QUERIES, Entry
+from benchmarks.race.judge import Exactness, Judge
 
-__all__ = ["NOT_INSTALLED", "Cell", "Entry", "Figure", "Key", "measure"]
+__all__ = ["Cell", "Figure", "Key", "Pace", "measure", "read_cell"]
 
-NOT_INSTALLED = "not installed"  # how the failure of a missing peer starts
 _LOOK_SECONDS = 0.05  # of the first look
-_FAR_BEHIND = 4.0  # times the fastest of its side
 _MORE_ROUNDS = 3  # times, where laps are short
 _ROUNDS_SECONDS = 1.5  # what all rounds of short laps may take
 _LEAST_ASKED = 4
-_CHECK_SECONDS = 5.0  # the rest of our answers are checked too where that takes no longer
+_LONG_LAPS = 5.0  # times the seconds of a lap: whoever cannot be asked less is asked once
 
 _T = TypeVar("_T")
 
@@ -58,7 +58,9 @@ class Figure:
     is_ours: bool
     in_bar: bool
     is_brute: bool
+    is_exact: bool = True  # promises the true answers
     failure: str | None = None  # why there is no more
+    engine: str | None = None  # ours: the one that searched
     median_us: float | None = None
     best_us: float | None = None
     rounds: int | None = None  # 1: a first look, far behind
@@ -70,8 +72,14 @@ class Figure:
     differ: int | None = None
     ties: int | None = None
     build_seconds: float | None = None
+    build_evaluations: int | None = None
     prepare_seconds: float | None = None
     n_bytes: int | None = None
+
+    @property
+    def wrong(self) -> int:
+        """Queries whose values are not the true ones."""
+        return (self.differ or 0) - (self.ties or 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,15 +89,36 @@ class Cell(Key):
     n_columns: int
     origin: str
     commit: str
-    others: float | None  # share of the machine that other processes took meanwhile
+    others: float | None = None  # share of the machine that other processes took meanwhile
     seconds: float  # that measuring it took, checks included
     figures: tuple[Figure, ...]
+    facts: Mapping[str, Any] = field(default_factory=dict)  # whatever else a program knows of it
 
     @property
     def key(self) -> Key:
         """What tells it from other cells."""
         names = Key.__dataclass_fields__
         return Key(**{name: getattr(self, name) for name in names})
+
+    def figure(self, name: str) -> Figure | None:
+        """Return what an entrant did, if it was there."""
+        return next((one for one in self.figures if one.name == name), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pace:
+    """How long everything may take."""
+
+    rounds: int
+    lap_seconds: float
+    far_behind: float = 4.0  # times the fastest of its side: no race for such
+    check_seconds: float = 5.0  # the rest of our answers are checked too where that takes no longer
+
+
+def read_cell(fields: dict[str, Any]) -> Cell:
+    """Make a cell of its plain form."""
+    figures = tuple(Figure(**figure) for figure in fields.pop("figures"))
+    return Cell(**fields, figures=figures)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,69 +128,64 @@ class _Lap:
     indices: NDArray[np.int64]
     evaluations: float | None  # per query
     operations: float | None
-
-
-@dataclass(eq=False)
-class Entry:
-    """An entrant on a set, ready or with the reason why not."""
-
-    entrant: Entrant
-    ready: Ready | None = None
-    failure: str | None = None
-
-    def lap(self, key: Key, n_asked: int) -> _Lap:
-        """Ask the first so many queries, a batch at a time."""
-        assert self.ready is not None
-        ready = self.ready
-        n_asked = min(ready.n_fixed or n_asked, len(ready.queries))
-        batch = n_asked if ready.n_fixed else key.batch
-        blas = 1 if self.entrant.own_threads and batch >= POOL_QUERIES else key.threads
-        parts = [ready.queries[at : min(at + batch, n_asked)] for at in range(0, n_asked, batch)]
-        with pinned(key.threads, blas):
-            started = time.perf_counter()
-            answers = [ready.search(part, key.k) for part in parts]
-            seconds = time.perf_counter() - started
-        if ready.n_fixed:
-            seconds = answers[0].seconds or seconds
-        found = [answer.indices for answer in answers if answer.indices is not None]
-        return _Lap(
-            seconds / n_asked,
-            n_asked,
-            np.concatenate(found),
-            _per_query([answer.evaluations for answer in answers], n_asked),
-            _per_query([answer.operations for answer in answers], n_asked),
-        )
+    engine: str | None
 
 
 def measure(
     key: Key,
     entries: Sequence[Entry],
     judge: Judge,
+    pace: Pace,
     *,
-    rounds: int,
-    lap_seconds: float,
-    facts: dict[str, str | int],
+    n_columns: int,
+    origin: str,
+    commit: str,
+    facts: Mapping[str, Any] | None = None,
 ) -> Cell:
     """Look at everyone, race those that are not far behind, and check all answers."""
     started, before = time.perf_counter(), _moment(entries)
     looks = {entry.entrant.name: _guarded(entry, partial(_look, entry, key)) for entry in entries}
-    racing = [entry for entry in entries if _is_near(entry, entries, looks)]
-    asked = {
-        entry.entrant.name: _n_asked(key, looks[entry.entrant.name], lap_seconds)
-        for entry in racing
-    }
-    laps = _race(key, racing, asked, rounds, lap_seconds)
+    racing = [entry for entry in entries if _is_racing(entry, entries, looks, pace)]
+    laps = _race(key, racing, looks, pace)
     figures = []
     for entry in entries:
         look = looks[entry.entrant.name]
         mine = laps.get(entry.entrant.name) or ([] if look is None else [look])
-        figures.append(_guarded(entry, partial(_figure, entry, key, mine, judge)) or _blank(entry))
+        made = _guarded(entry, partial(_figure, entry, key, mine, judge, pace))
+        figures.append(made or _blank(entry))
     return Cell(
         **key.__dict__,
-        **facts,  # type: ignore[arg-type]
+        n_columns=n_columns,
+        origin=origin,
+        commit=commit,
         others=noise.others_share(before, _moment(entries)),
         seconds=time.perf_counter() - started,
         figures=tuple(_compared(figures, laps)),
+        facts=facts or {},
+    )
+
+
+def _lap(entry: Entry, key: Key, n_asked: int) -> _Lap:
+    """Ask the first so many queries, a batch at a time."""
+    assert entry.ready is not None
+    ready = entry.ready
+    n_asked = min(ready.n_fixed or n_asked, count_rows(ready.queries))
+    batch = n_asked if ready.n_fixed else key.batch
+    blas = 1 if entry.entrant.own_threads and batch >= POOL_QUERIES else key.threads
+    parts = [ready.queries[at : min(at + batch, n_asked)] for at in range(0, n_asked, batch)]
+    with pinned(key.threads, blas):
+        started = time.perf_counter()
+        answers = [ready.search(part, key.k) for part in parts]
+        seconds = time.perf_counter() - started
+    if ready.n_fixed:
+        seconds = answers[0].seconds or seconds
+    return _Lap(
+        seconds / n_asked,
+        n_asked,
+        np.concatenate([answer.indices for answer in answers if answer.indices is not None]),
+        _per_query([answer.evaluations for answer in answers], n_asked),
+        _per_query([answer.operations for answer in answers], n_asked),
+        answers[-1].engine,
     )
 
 
@@ -169,26 +193,52 @@ def _look(entry: Entry, key: Key) -> _Lap:
     """Find out roughly how fast an entrant is."""
     assert entry.ready is not None
     if entry.ready.n_fixed:
-        return entry.lap(key, entry.ready.n_fixed)
-    entry.lap(key, 1)  # whatever is made at the first search is not timed
+        return _lap(entry, key, entry.ready.n_fixed)
+    _lap(entry, key, 1)  # whatever is made at the first search is not timed
     n_asked = min(key.batch, entry.entrant.look_queries)
     while True:
-        found = entry.lap(key, n_asked)
+        found = _lap(entry, key, n_asked)
         if found.seconds * n_asked >= _LOOK_SECONDS or n_asked >= key.n_queries:
             return found
         n_asked = min(4 * n_asked, key.n_queries)
 
 
-def _is_near(entry: Entry, entries: Sequence[Entry], looks: dict[str, _Lap | None]) -> bool:
+def _is_racing(
+    entry: Entry, entries: Sequence[Entry], looks: Mapping[str, _Lap | None], pace: Pace
+) -> bool:
     """Whether to race: ours beside ours, peers of the bar beside such, other peers beside all."""
     mine, me = looks[entry.entrant.name], entry.entrant
+    if mine is None or entry.ready is None:
+        return False
+    if entry.ready.n_fixed and mine.seconds * mine.n_asked > _LONG_LAPS * pace.lap_seconds:
+        return False
     side = (
         looks[other.name]
         for other in (one.entrant for one in entries)
         if other.is_ours == me.is_ours and (other.in_bar or not me.in_bar)
     )
     fastest = min((look.seconds for look in side if look is not None), default=0.0)
-    return mine is not None and mine.seconds <= _FAR_BEHIND * fastest
+    return mine.seconds <= pace.far_behind * fastest
+
+
+def _race(
+    key: Key, racing: Sequence[Entry], looks: Mapping[str, _Lap | None], pace: Pace
+) -> dict[str, list[_Lap]]:
+    runs = [
+        partial(_guarded, entry, partial(_lap, entry, key, n_asked))
+        for entry in racing
+        for n_asked in [_n_asked(key, looks[entry.entrant.name], pace.lap_seconds)]
+    ]
+    started = time.perf_counter()
+    run_rounds(runs, rounds=1, warmups=0)
+    once = time.perf_counter() - started
+    more = min(_MORE_ROUNDS * pace.rounds, int(_ROUNDS_SECONDS / max(once, 1e-9)))
+    found = run_rounds(runs, rounds=max(pace.rounds, more), warmups=0)
+    return {
+        entry.entrant.name: [lap for lap in mine if lap is not None]
+        for entry, mine in zip(racing, found, strict=True)
+        if all(lap is not None for lap in mine)
+    }
 
 
 def _n_asked(key: Key, look: _Lap | None, lap_seconds: float) -> int:
@@ -198,29 +248,6 @@ def _n_asked(key: Key, look: _Lap | None, lap_seconds: float) -> int:
     if most >= key.n_queries:
         return key.n_queries
     return most - most % key.batch if most >= key.batch else most
-
-
-def _race(
-    key: Key,
-    racing: Sequence[Entry],
-    asked: dict[str, int],
-    rounds: int,
-    lap_seconds: float,
-) -> dict[str, list[_Lap]]:
-    runs = [
-        partial(_guarded, entry, partial(entry.lap, key, asked[entry.entrant.name]))
-        for entry in racing
-    ]
-    started = time.perf_counter()
-    run_rounds(runs, rounds=1, warmups=0)
-    once = time.perf_counter() - started
-    more = min(_MORE_ROUNDS * rounds, int(_ROUNDS_SECONDS / max(once, 1e-9)))
-    found = run_rounds(runs, rounds=max(rounds, more), warmups=0)
-    return {
-        entry.entrant.name: [lap for lap in mine if lap is not None]
-        for entry, mine in zip(racing, found, strict=True)
-        if all(lap is not None for lap in mine)
-    }
 
 
 def _guarded(entry: Entry, run: Callable[[], _T]) -> _T | None:
@@ -234,29 +261,35 @@ def _guarded(entry: Entry, run: Callable[[], _T]) -> _T | None:
         return None
 
 
-def _figure(entry: Entry, key: Key, laps: Sequence[_Lap], judge: Judge) -> Figure:
+def _figure(entry: Entry, key: Key, laps: Sequence[_Lap], judge: Judge, pace: Pace) -> Figure:
     if not laps or entry.ready is None:
         return _blank(entry)
     seconds, last = [lap.seconds for lap in laps], laps[-1]
     exactness = judge.compare(last.indices)
-    if entry.entrant.is_ours and _may_check_rest(key, last):
-        exactness = _check_rest(entry, key, judge, exactness)
+    rest = _ask_rest(entry, key, last, pace)
+    if rest is not None:
+        exactness += judge.compare(rest.indices, last.n_asked)
+        last = _together(last, rest)
     return replace(
         _blank(entry),
         failure=None,
+        engine=last.engine,
         median_us=median(seconds) * 1e6,
         best_us=min(seconds) * 1e6,
         rounds=len(laps),
-        asked=last.n_asked,
+        asked=laps[-1].n_asked,
         evaluations=last.evaluations,
         operations=last.operations,
-        checked=exactness.checked,
-        differ=exactness.differ,
-        ties=exactness.ties,
+        **_counts(exactness),
         build_seconds=entry.ready.build_seconds,
+        build_evaluations=entry.ready.build_evaluations,
         prepare_seconds=entry.ready.prepare_seconds,
         n_bytes=entry.ready.n_bytes(),
     )
+
+
+def _counts(exactness: Exactness) -> dict[str, Any]:
+    return dict(exactness.__dict__)
 
 
 def _blank(entry: Entry) -> Figure:
@@ -266,27 +299,50 @@ def _blank(entry: Entry) -> Figure:
         is_ours=entry.entrant.is_ours,
         in_bar=entry.entrant.in_bar,
         is_brute=entry.entrant.is_brute,
+        is_exact=entry.entrant.is_exact,
         failure=entry.failure or "no answer",
     )
 
 
-def _may_check_rest(key: Key, last: _Lap) -> bool:
+def _ask_rest(entry: Entry, key: Key, last: _Lap, pace: Pace) -> _Lap | None:
+    """Ask ours the queries that laps left out, where batches are whole and it does not take long.
+
+    So all its answers are checked, and its evaluations counted over all.
+    """
     rest = key.n_queries - last.n_asked
-    return key.batch == key.n_queries and 0.0 < rest * last.seconds <= _CHECK_SECONDS
-
-
-def _check_rest(entry: Entry, key: Key, judge: Judge, exactness: Exactness) -> Exactness:
+    is_short = 0.0 < rest * last.seconds <= pace.check_seconds
+    if not entry.entrant.is_ours or key.batch < key.n_queries or not is_short:
+        return None
     assert entry.ready is not None
-    begin = exactness.checked
-    found = entry.ready.search(entry.ready.queries[begin:], key.k).indices
-    assert found is not None
-    rest = judge.compare(found, begin)
-    return Exactness(
-        begin + rest.checked, exactness.differ + rest.differ, exactness.ties + rest.ties
+    answer: Answer = entry.ready.search(entry.ready.queries[last.n_asked :], key.k)
+    assert answer.indices is not None
+    return _Lap(
+        last.seconds,
+        rest,
+        answer.indices,
+        _per_query([answer.evaluations], rest),
+        _per_query([answer.operations], rest),
+        answer.engine,
     )
 
 
-def _compared(figures: Sequence[Figure], laps: dict[str, list[_Lap]]) -> Iterator[Figure]:
+def _together(one: _Lap, two: _Lap) -> _Lap:
+    """Return one lap with the work of two."""
+    total = one.n_asked + two.n_asked
+
+    def mean(first: float | None, second: float | None) -> float | None:
+        if first is None or second is None:
+            return None
+        return (first * one.n_asked + second * two.n_asked) / total
+
+    return replace(
+        one,
+        evaluations=mean(one.evaluations, two.evaluations),
+        operations=mean(one.operations, two.operations),
+    )
+
+
+def _compared(figures: Sequence[Figure], laps: Mapping[str, list[_Lap]]) -> Iterator[Figure]:
     """Say how many times less than the best peer of the bar ours took, within the rounds."""
     peers = [one for one in figures if one.in_bar and not one.is_ours and one.median_us]
     best = min(peers, key=lambda peer: peer.median_us or 0.0, default=None)

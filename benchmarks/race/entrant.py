@@ -1,0 +1,126 @@
+"""Who takes part: an entrant is made ready once for a task, and then asked batches of queries."""
+
+import importlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.datasets import Problem
+from benchmarks.harness import Answer, pinned
+from benchmarks.kernels import KernelCase
+
+__all__ = ["NOT_INSTALLED", "POOL_QUERIES", "Entrant", "Entry", "Ready", "Task", "Units", "enter"]
+
+NOT_INSTALLED = "not installed"  # how the failure of a missing peer starts
+POOL_QUERIES = 32  # from this batch on, threads of an entrant's own take blocks of queries
+
+
+@dataclass(frozen=True)
+class Units:
+    """Rows for those who know inner products only: unit vectors where the kernel is the cosine."""
+
+    objects: NDArray[Any]
+    queries: NDArray[Any]
+    seconds: float  # that making them took
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Task:
+    """What is searched, under which kernel, with how many threads."""
+
+    problem: Problem
+    case: KernelCase
+    threads: int
+    patience: float  # seconds, for a build or a search of a peer that may hang
+
+    @cached_property
+    def units(self) -> Units:
+        """The rows, divided by their norms under the cosine."""
+        objects, queries = self.problem.objects, self.problem.queries
+        if not self.case.kernel.is_normalized:
+            return Units(objects, queries, 0.0)
+        started = time.perf_counter()
+        objects, queries = _unit(objects), _unit(queries)
+        return Units(objects, queries, time.perf_counter() - started)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ready:
+    """An entrant that can be asked."""
+
+    search: Callable[[Any, int], Answer]  # some of `queries`, k
+    queries: Any  # as it takes them
+    n_bytes: Callable[[], int | None] = field(default=lambda: None)  # beside the objects as given
+    build_seconds: float = 0.0
+    build_evaluations: int | None = None
+    prepare_seconds: float = 0.0  # unit, augmented or rotated rows: before the index is built
+    n_fixed: int | None = None  # it is always asked its first so many queries at once
+    cpu_elsewhere: Callable[[], float] = field(default=float)  # seconds, in another process
+    close: Callable[[], object] = field(default=lambda: None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entrant:
+    """One way to search."""
+
+    name: str
+    prepare: Callable[[Task], Ready]
+    needs: tuple[str, ...] = ()  # modules, and names in them: "faiss.IndexFlatIP"
+    is_ours: bool = False
+    is_exact: bool = True  # promises the true answers
+    in_bar: bool = True  # peers: whether the bars are about it
+    is_brute: bool = False
+    only_low: bool = False  # on sets of low dimension only
+    whole_batch_only: bool = False  # the largest batch in one thread only
+    look_queries: int = POOL_QUERIES  # how many tell how fast it is
+    own_threads: bool = False  # runs threads of its own, so BLAS gets one in each
+
+    @property
+    def missing(self) -> list[str]:
+        """What it needs and is not there."""
+        return [name for name in self.needs if not _is_there(name)]
+
+
+@dataclass(eq=False)
+class Entry:
+    """An entrant on a set, ready or with the reason why not."""
+
+    entrant: Entrant
+    ready: Ready | None = None
+    failure: str | None = None
+
+
+def enter(entrant: Entrant, task: Task) -> Entry:
+    """Make an entrant ready; whatever goes wrong becomes the reason why it is not."""
+    if entrant.missing:
+        return Entry(entrant, failure=f"{NOT_INSTALLED}: {', '.join(entrant.missing)}")
+    try:
+        with pinned(task.threads, task.threads):
+            return Entry(entrant, entrant.prepare(task))
+    except Exception as error:
+        return Entry(entrant, failure=f"{type(error).__name__}: {error}")
+
+
+def _is_there(name: str) -> bool:
+    """Whether a module, or a name in a module, can be had."""
+    module, _, inside = name.rpartition(".")
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        if not module:
+            return False
+        try:
+            return hasattr(importlib.import_module(module), inside)
+        except ImportError:
+            return False
+    return True
+
+
+def _unit(rows: NDArray[Any]) -> NDArray[Any]:
+    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+    return (rows / np.where(norms > 0.0, norms, 1.0)[:, None]).astype(rows.dtype)
