@@ -9,14 +9,16 @@ from benchmarks.harness import is_installed
 __all__ = ["make_panels", "save_picture"]
 
 
-def make_panels(n_panels: int, width: float, height: float) -> tuple[Any, list[Any]] | None:
-    """Return a figure and its panels, one below the other; without matplotlib a line instead."""
+def make_panels(
+    n_rows: int, width: float, height: float, *, n_columns: int = 1
+) -> tuple[Any, list[Any]] | None:
+    """Return a figure and its panels, row by row; without matplotlib a line instead."""
     if not is_installed("matplotlib"):
         print("matplotlib is not installed: no picture")
         return None
     figures: Any = importlib.import_module("matplotlib.figure")
     figure = figures.Figure(figsize=(width, height), layout="constrained")
-    return figure, list(figure.subplots(n_panels, 1, squeeze=False)[:, 0])
+    return figure, list(figure.subplots(n_rows, n_columns, squeeze=False).ravel())
 
 
 def save_picture(figure: Any, file: Path) -> None:

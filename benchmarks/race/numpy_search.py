@@ -26,6 +26,8 @@ def prepare_numpy(select: _Select, task: Task) -> Ready:
 
     tanh keeps the order of the products, so they are selected as they are.
     """
+    if task.problem.is_sparse:
+        raise TypeError("dense rows only")
     objects, queries = task.units.objects, task.units.queries
 
     def search(some: NDArray[Any], k: int) -> Answer:
