@@ -24,13 +24,14 @@ from benchmarks.command import Collector, add_kept_options, read_options
 from benchmarks.datasets import Problem
 from benchmarks.harness import pinned
 from benchmarks.objects import fingerprints
+from benchmarks.pages import put_into
 from benchmarks.peers.bars import checks
 from benchmarks.peers.cell import NOT_INSTALLED, Entry, Key, measure
 from benchmarks.peers.entrants import Entrant, Task, entrants
 from benchmarks.peers.exactness import Judge
 from benchmarks.peers.kept import Kept
 from benchmarks.peers.sets import collect, is_low
-from benchmarks.peers.tables import all_tables, bar_table, bars_of, line_of, put_into
+from benchmarks.peers.tables import all_tables, bar_table, bars_of, line_of
 
 __all__ = ["main"]
 
@@ -94,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(all_tables(kept) if options.show else bar_table(kept))
     print(*(claim for claim in claims if claim.is_required), sep="\n")
     if options.tables is not None:
-        put_into(options.tables, all_tables(kept))
+        put_into(options.tables, "peers", all_tables(kept))
     return 0 if all(claim.holds for claim in claims if claim.is_required) else 1
 
 

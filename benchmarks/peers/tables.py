@@ -1,7 +1,6 @@
 """The tables about the bars, made from stored cells and put into the documentation."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 from benchmarks.peers.bars import AUTO, Bar, best_of, find_bars, scan_share, work_share
@@ -9,7 +8,7 @@ from benchmarks.peers.cell import NOT_INSTALLED, Cell, Figure
 from benchmarks.peers.kept import Kept
 from benchmarks.report import markdown
 
-__all__ = ["all_tables", "bar_table", "bars_of", "line_of", "put_into"]
+__all__ = ["all_tables", "bar_table", "bars_of", "line_of"]
 
 _ABOUT_EVERYONE = (
     "Microseconds per query, median; in brackets the queries whose ids are not the true ones, of "
@@ -19,7 +18,6 @@ _ABOUT_EXACTNESS = (
     "Queries with other ids than the float64 truth, all cells together; ties are those of them "
     "that differ only among equal values."
 )
-_BEGIN, _END = "<!-- peers: begin -->", "<!-- peers: end -->"
 
 
 def all_tables(kept: Kept) -> str:
@@ -47,16 +45,6 @@ def all_tables(kept: Kept) -> str:
     if kept.rows:
         parts += ["### Fingerprints, k = 10", _fingerprint_table(kept.rows)]
     return "\n\n".join(parts)
-
-
-def put_into(file: Path, text: str) -> None:
-    """Replace what stands between the markers of a Markdown file."""
-    page = file.read_text(encoding="utf-8")
-    if _BEGIN not in page or _END not in page:
-        raise ValueError(f"{file} must have the lines {_BEGIN!r} and {_END!r}.")
-    head, _, rest = page.partition(_BEGIN)
-    tail = rest.partition(_END)[2]
-    file.write_text(f"{head}{_BEGIN}\n\n{text}\n\n{_END}{tail}", encoding="utf-8")
 
 
 def line_of(cell: Cell) -> str:
