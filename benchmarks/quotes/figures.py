@@ -23,7 +23,7 @@ from benchmarks.quotes.shown import NUMBER
 __all__ = ["UNITS", "Figure", "figures_in", "line_of", "without_blocks"]
 
 UNITS = (
-    *("times", "fold", "faster", "slower", "fewer", "less", "more", "ulp"),
+    *("times", "fold", "faster", "slower", "fewer", "less", "ulp"),
     *(
         "ns",
         "us",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from benchmarks.quotes.shown import NUMBER, Shown
 from benchmarks.quotes.stored import Stored
 
-__all__ = ["Entry", "Quote", "Stated", "Value", "percent"]
+__all__ = ["Entry", "Quote", "Stated", "Value", "by_hand", "percent"]
 
 Value = Callable[[Stored], float]
 
@@ -51,6 +51,11 @@ class Stated:
 
 
 Entry = Quote | Stated
+
+
+def by_hand(experiment: str, figure: str) -> Value:
+    """Return what finds a figure of an experiment that was made once, by hand."""
+    return lambda stored: stored.by_hand(experiment, figure)
 
 
 def percent(share: float) -> float:

@@ -39,6 +39,13 @@ class Row:
             raise SelectionError(f"{_place(self._where, path)} must be a string; it is {found!r}.")
         return found
 
+    def texts(self, *path: str) -> list[str]:
+        """Return the list of strings under a name, or under names within each other."""
+        found = self._at(path)
+        if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+            raise SelectionError(f"{_place(self._where, path)} must be a list of strings.")
+        return found
+
     def has(self, name: str) -> bool:
         """Whether there is a value that is not null under this name."""
         return self._fields.get(name) is not None
@@ -119,6 +126,13 @@ class Stored:
     def race(self, name: str, **wanted: object) -> Row:
         """Return the only race of a file that is as wanted."""
         return self.file(name).one("races", **wanted)
+
+    def note(self, name: str, start: str) -> str:
+        """Return the rest of the only note of a file that starts so."""
+        found = [note for note in self.file(name).texts("notes") if note.startswith(start)]
+        if len(found) != 1:
+            raise SelectionError(f"{name}.json has {len(found)} notes, not one, from {start!r} on.")
+        return found[0].removeprefix(start)
 
     def by_hand(self, experiment: str, figure: str) -> float:
         """Return a figure of an experiment that was made once, by hand."""
