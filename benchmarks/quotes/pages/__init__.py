@@ -13,23 +13,9 @@ LATER = (  # pages whose figures need not be quoted yet
     "docs/performance.md",
     "docs/sparse.md",
     "docs/results.md",
-    "docs/algorithm.md",
-    "docs/alignments.md",
-    "docs/approximate.md",
-    "docs/design.md",
     "docs/filter.md",
-    "docs/fingerprints.md",
-    "docs/format.md",
-    "docs/graphs.md",
     "docs/hardness.md",
-    "docs/kernels.md",
     "docs/living.md",
-    "docs/numerics.md",
-    "docs/planner.md",
-    "docs/reductions.md",
-    "docs/sequences.md",
-    "docs/series.md",
-    "docs/your-own.md",
 )
 
 
