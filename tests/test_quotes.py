@@ -1,6 +1,7 @@
 """What pages say was measured is what is stored; and the check of that can fail."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -9,18 +10,18 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))  # benchmarks are not installed
 
 from benchmarks.pages import put_into
-from benchmarks.quotes.check import check, check_blocks, check_quotes, renewed
+from benchmarks.quotes.check import ROOT, check, check_blocks, check_quotes, renewed, write
 from benchmarks.quotes.figures import figures_in
-from benchmarks.quotes.pages import LATER
 from benchmarks.quotes.quote import Quote, Stated, percent
 from benchmarks.quotes.shown import Shown
-from benchmarks.quotes.stored import SelectionError, Stored
+from benchmarks.quotes.stored import RESULTS, SelectionError, Stored
 
 ROWS = [
     {"set": "digits", "k": 1, "ms": 7.41, "share": 0.123, "pairs": 42_589, "is_new": True},
     {"set": "digits", "k": 10, "ms": 9.0, "share": 0.5, "pairs": 1_000_000},
 ]
 CELL = {"case": "warm", "figures": [{"contestant": "ours", "measures": {"ms": {"median": 3.5}}}]}
+NOTES = ["others took 3% of the machine", "seed 0"]
 PAGE = "A search takes **7.4 ms**, 12 % of\nthe scan, for 42 600 pairs. Nodes have 64 bytes.\n"
 TIME = Quote("takes **{} ms**", lambda stored: one(stored).number("ms"))
 SHARE = Quote("{} % of the scan", lambda stored: percent(one(stored).number("share")))
@@ -33,7 +34,7 @@ QUOTES = (TIME, SHARE, PAIRS, SIZE)
 def stored(tmp_path):
     folder = tmp_path / "results"
     folder.mkdir()
-    (folder / "times.json").write_text(json.dumps({"rows": ROWS, "cells": [CELL]}))
+    (folder / "times.json").write_text(json.dumps({"rows": ROWS, "cells": [CELL], "notes": NOTES}))
     return Stored(folder)
 
 
@@ -57,9 +58,13 @@ def test_every_page_quotes_what_is_stored():
     assert list(map(str, check(Stored()))) == []
 
 
-@pytest.mark.parametrize("page", LATER)
-def test_pages_for_later_are_named_as_they_are(page):
-    assert page == "README.md" or page.startswith("docs/")
+def test_experiments_by_hand_say_what_they_were():
+    entries = Stored().rows("experiments")
+    names = [entry.text("experiment") for entry in entries]
+    assert len(set(names)) == len(names)
+    for entry in entries:
+        assert all(entry.text(name) for name in ("what", "on", "date", "commit"))
+        assert (ROOT / entry.text("page")).exists()
 
 
 def test_a_page_that_agrees_has_no_fault(stored):
@@ -137,6 +142,10 @@ def test_a_text_is_not_found_within_other_words(stored):
         (lambda stored: one(stored).text("k"), "must be a string; it is 1"),
         (lambda stored: stored.cell("times", case="warm").measure("theirs", "ms"), "matches 0"),
         (lambda stored: stored.by_hand("speed", "ms"), "experiments.json is not among"),
+        (lambda stored: stored.common("times", "k"), "rows with k of [1.0, 10.0], not one"),
+        (lambda stored: stored.note("times", "no"), "has 0 notes, not one, from 'no' on"),
+        (lambda stored: stored.file("times").texts("rows"), "must be a list of strings"),
+        (lambda stored: stored.file("times").one("name"), "times.json.name does not exist"),
     ],
 )
 def test_a_selection_says_what_was_asked(stored, select, told):
@@ -152,6 +161,8 @@ def test_selections_find_what_is_there(stored):
     assert stored.cell("times", case="warm").measure("ours", "ms") == 3.5
     assert [row.number("k") for row in stored.rows("times", set="digits")] == [1, 10]
     assert one(stored).text("set") == "digits"
+    assert stored.common("times", "k", set="digits", ms=9.0) == 10
+    assert stored.note("times", "others took ") == "3% of the machine"
     assert one(stored).has("share")
     assert not one(stored).has("colour")
 
@@ -193,6 +204,19 @@ def test_an_edited_table_is_told_and_made_again(stored, tmp_path):
 def test_quotes_are_not_looked_for_in_generated_blocks(stored):
     page = f"{PAGE}<!-- times: begin -->\ntakes **7.4 ms**\n<!-- times: end -->\n"
     assert faults(page, stored) == []
+
+
+def test_the_pages_follow_new_results(tmp_path):
+    """A page with figures of other results becomes that of the repository."""
+    for page in ["README.md", "docs/living.md"]:
+        (tmp_path / page).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / page, tmp_path / page)
+    file = tmp_path / "docs/living.md"
+    page = file.read_text()
+    file.write_text(page.replace("takes 14 ms, of which", "takes 13 ms, of which"))
+    assert file.read_text() != page
+    write(Stored(RESULTS), root=tmp_path)
+    assert file.read_text() == page
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,13 @@ class Stored:
         """Return the only row of a file that is as wanted."""
         return self.file(name).one("rows", **wanted)
 
+    def common(self, name: str, field: str, **wanted: object) -> float:
+        """Return the number that all rows of a file that are as wanted share."""
+        found = {row.number(field) for row in self.rows(name, **wanted)}
+        if len(found) != 1:
+            raise SelectionError(f"{name}.json has rows with {field} of {sorted(found)}, not one.")
+        return found.pop()
+
     def cell(self, name: str, **wanted: object) -> Row:
         """Return the only cell of a file that is as wanted."""
         return self.file(name).one("cells", **wanted)

@@ -13,9 +13,6 @@ LATER = (  # pages whose figures need not be quoted yet
     "docs/performance.md",
     "docs/sparse.md",
     "docs/results.md",
-    "docs/filter.md",
-    "docs/hardness.md",
-    "docs/living.md",
 )
 
 

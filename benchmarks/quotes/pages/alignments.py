@@ -1,16 +1,10 @@
 """What docs/alignments.md quotes."""
 
 from benchmarks.quotes.quote import Quote, Stated, by_hand
-from benchmarks.quotes.stored import Row, Stored
 
 __all__ = ["QUOTES"]
 
 _BETA = "a parameter of the kernel"
-
-
-def _first(stored: Stored) -> Row:
-    return stored.rows("objects_alignments")[0]
-
 
 QUOTES = (
     Stated("| letters of BLOSUM62 | β = 0.1 | β = 0.2 | β = 0.5 | β = 1 |", _BETA),
@@ -20,9 +14,9 @@ QUOTES = (
     Stated("smaller β (0.1 or 0.2, with 20 letters)", _BETA),
     Quote(
         "{} Swiss-Prot proteins of 60 to 200 residues, {} queries, k = {}, two threads",
-        lambda stored: _first(stored).number("n_objects"),
-        lambda stored: _first(stored).number("n_queries"),
-        lambda stored: _first(stored).number("k"),
+        lambda stored: stored.common("objects_alignments", "n_objects"),
+        lambda stored: stored.common("objects_alignments", "n_queries"),
+        lambda stored: stored.common("objects_alignments", "k"),
     ),
     Quote(
         "at {} to {} ns a cell and thread",

@@ -15,13 +15,13 @@ QUOTES = (
     Quote(
         "{} molecules of MOSES, Morgan fingerprints of radius 2 and 2048 bits, top 10 of {} "
         "queries",
-        lambda stored: _single(stored).number("n_objects"),
-        lambda stored: _single(stored).number("n_queries"),
+        lambda stored: stored.common("objects_fingerprints", "n_objects"),
+        lambda stored: stored.common("objects_fingerprints", "n_queries"),
     ),
     Quote(
         "The filter evaluated {} of the {} objects a query",
         lambda stored: _single(stored).number("evaluations"),
-        lambda stored: _single(stored).number("n_objects"),
+        lambda stored: stored.common("objects_fingerprints", "n_objects"),
     ),
     Stated("Signatures take 32 bytes an object", "256 bits, as many as fit sets of this size"),
     Quote("took {} times the scan's time", by_hand("random fingerprints", "times")),
