@@ -193,8 +193,11 @@ def test_an_edited_table_is_told_and_made_again(stored, tmp_path):
     assert renewed(edited, (), makers, stored) == page
     (fault,) = check_blocks("page.md", page, {}, stored)
     assert "is made by no program" in str(fault)
-    (fault,) = check_blocks("page.md", "no markers", makers, stored)
-    assert "must have the lines" in str(fault)
+    for broken in ("no markers", page.replace("end", "END"), page + page):
+        (fault,) = check_blocks("page.md", broken, makers, stored)
+        assert "must have the lines" in str(fault)
+        assert renewed(broken, (), makers, stored) == broken
+        assert "1.5" in figures(broken) or broken == "no markers"
     (fault,) = check_blocks(
         "page.md", page, {"times": lambda stored: str(stored.row("no"))}, stored
     )

@@ -77,7 +77,7 @@ def check_blocks(page: str, text: str, makers: Mapping[str, Maker], stored: Stor
         try:
             place = block_in(text, name)
         except ValueError as error:
-            faults.append(Fault(page, 1, f"{error} BLOCKS has {name!r} in this page."))
+            faults.append(Fault(page, 1, f"{error}"))
             continue
         what = _fault_of_block(text, name, makers.get(name), stored)
         if what:
@@ -110,7 +110,7 @@ def check_quotes(
 def renewed(text: str, quotes: Sequence[Entry], makers: Mapping[str, Maker], stored: Stored) -> str:
     """Return a page with what is stored now; whatever cannot be renewed is left as it is."""
     for name in blocks_in(text):
-        with suppress(SelectionError):
+        with suppress(SelectionError, ValueError):
             if name in makers:
                 text = replace_block(text, name, makers[name](stored))
     hand_written = without_blocks(text)

@@ -15,6 +15,7 @@ behind one (7×).
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from benchmarks.pages import block_in, blocks_in
@@ -91,8 +92,9 @@ def figures_in(page: str) -> list[Figure]:
 def without_blocks(page: str) -> str:
     """Return the page with blanks for generated blocks, everything else at its place."""
     for name in blocks_in(page):
-        place = block_in(page, name)
-        page = page[: place.start] + _blanks(page[place]) + page[place.stop :]
+        with suppress(ValueError):  # without an end it is no block
+            place = block_in(page, name)
+            page = page[: place.start] + _blanks(page[place]) + page[place.stop :]
     return page
 
 

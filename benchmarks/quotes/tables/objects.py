@@ -15,8 +15,8 @@ _PROTEINS = (
 _FINGERPRINTS = {
     "fastmks, single queries": "fastmks, single queries",
     "fastmks, one batch": "fastmks, a batch of 100",
-    "fastmks scan, single queries": '`algorithm="scan"`, single queries',
-    "fastmks scan, one batch": '`algorithm="scan"`, a batch of 100',
+    "fastmks scan, single queries": 'fastmks, `algorithm="scan"`, single queries',
+    "fastmks scan, one batch": 'fastmks, `algorithm="scan"`, a batch of 100',
     "FPSim2, single queries": "FPSim2 top_k, single queries (it takes no batches)",
     "numpy, single queries": "numpy, single queries",
 }
