@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # benchmarks are not install
 
 from benchmarks.datasets import Problem, normal
 from benchmarks.harness import Answer
+from benchmarks.pages import put_into
 from benchmarks.peers import grid
 from benchmarks.peers.bars import Bar, checks, find_bars, scan_share, work_share
 from benchmarks.peers.cell import Cell, Entry, Figure, Key, measure
@@ -19,7 +20,7 @@ from benchmarks.peers.entrants import Entrant, Ready, Task, entrants
 from benchmarks.peers.exactness import Exactness, Judge
 from benchmarks.peers.kept import Kept
 from benchmarks.peers.sets import collect
-from benchmarks.peers.tables import all_tables, put_into
+from benchmarks.peers.tables import all_tables
 
 SMALL = replace(normal(60, 5, n_queries=7, seed=3).cast("float32"), name="small")
 TIED = Problem(  # values 3, 5, 5, 1 and 0, 2, 2, 2
@@ -271,7 +272,7 @@ def test_tables_show_the_first_look_and_the_wrong_answers(tmp_path):
     with pytest.raises(ValueError, match="must have the lines"):
         page = tmp_path / "page.md"
         page.write_text("no markers")
-        put_into(page, text)
+        put_into(page, "peers", text)
 
 
 @pytest.mark.parametrize("name", ["numpy", "numpy by groups", "fastmks filter", "fastmks scan"])

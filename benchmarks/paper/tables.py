@@ -95,8 +95,8 @@ _ABOUT_PROTEINS = (
 _ABOUT_PROMISES = (
     "*Greatest*: of what the promise is about, over all queries (error at any rank, relative "
     "error, true rank of the worst object returned; for a budget, by how much the k-th value was "
-    "missed, as a share of its median size). *Kept*: queries for which the promise came true. *Gap holds*: "
-    "queries whose certified gap is no less than what they missed."
+    "missed, as a share of its median size). *Kept*: queries for which the promise came true. *Gap "
+    "holds*: queries whose certified gap is no less than what they missed."
 )
 
 

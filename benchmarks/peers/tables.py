@@ -1,7 +1,6 @@
 """The tables about the bars, made from stored cells and put into the documentation."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 from benchmarks.kept import Kept
@@ -10,7 +9,7 @@ from benchmarks.race.cell import Cell, Figure
 from benchmarks.race.entrant import NOT_INSTALLED
 from benchmarks.report import markdown
 
-__all__ = ["all_tables", "bar_table", "bars_of", "line_of", "put_into"]
+__all__ = ["all_tables", "bar_table", "bars_of", "line_of"]
 
 _ABOUT_EVERYONE = (
     "Microseconds per query, median; in brackets the queries whose ids are not the true ones, of "
@@ -20,7 +19,6 @@ _ABOUT_EXACTNESS = (
     "Queries with other ids than the float64 truth, all cells together; ties are those of them "
     "that differ only among equal values."
 )
-_BEGIN, _END = "<!-- peers: begin -->", "<!-- peers: end -->"
 
 
 def all_tables(kept: Kept[Cell]) -> str:
@@ -46,16 +44,6 @@ def all_tables(kept: Kept[Cell]) -> str:
         _exactness_table(cells),
     ]
     return "\n\n".join(parts)
-
-
-def put_into(file: Path, text: str) -> None:
-    """Replace what stands between the markers of a Markdown file."""
-    page = file.read_text(encoding="utf-8")
-    if _BEGIN not in page or _END not in page:
-        raise ValueError(f"{file} must have the lines {_BEGIN!r} and {_END!r}.")
-    head, _, rest = page.partition(_BEGIN)
-    tail = rest.partition(_END)[2]
-    file.write_text(f"{head}{_BEGIN}\n\n{text}\n\n{_END}{tail}", encoding="utf-8")
 
 
 def line_of(cell: Cell) -> str:
