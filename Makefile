@@ -9,8 +9,8 @@ SOURCES := $(shell find $(ROOT)/src $(ROOT)/cpp -type f -not -name '*.pyc') \
 CPP_FILES := $(shell find $(ROOT)/cpp -name '*.hpp' -o -name '*.cpp' -o -name '*.inl')
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test test-cpp test-python lint format stub bench bench-tree bench-sparse bench-growth \
-        bench-paper bench-units bench-objects bench-living peers sanitize sanitize-threads wheel clean
+.PHONY: help demo test test-cpp test-python lint format stub bench bench-tree bench-sparse bench-paper \
+        bench-units bench-objects bench-living peers growth sanitize sanitize-threads wheel clean
 .DELETE_ON_ERROR:
 
 help:
@@ -19,12 +19,13 @@ help:
 	@echo "make lint      linters, type checks and the guards in tools/"
 	@echo "make format    put the sources into their canonical form"
 	@echo "make bench     compare the scan with its peers (DATA=folder for real data)"
-	@echo "make bench-tree, bench-growth, bench-paper: the tree against mlpack, against n, and the paper's grid"
+	@echo "make bench-tree, bench-paper: the tree against mlpack, and the paper's grid"
 	@echo "make bench-units   what each unit of the CPU does for the filter"
 	@echo "make bench-sparse  inverted lists against scipy and sparse_dot_topn"
 	@echo "make bench-objects  searches of objects that are not vectors"
 	@echo "make bench-living  indexes that grow, shrink, are written while read, and go to files"
 	@echo "make peers     the bars of exact search against FAISS, numpy, usearch, scikit-learn, mlpack, FPSim2"
+	@echo "make growth    how costs grow with the number of objects and their dimension, beside mlpack"
 	@echo "make sanitize  all tests under address and undefined-behaviour sanitizers"
 	@echo "make sanitize-threads  searches of shared structures under the thread sanitizer"
 	@echo "make wheel     build a wheel and import it in an empty environment"
@@ -69,10 +70,6 @@ bench-tree: $(VENV)/.built-bench
 bench-sparse: $(VENV)/.built-bench
 	cd $(ROOT) && $(BIN)/python -m benchmarks.peers.postings $(if $(DATA),--data $(DATA))
 
-bench-growth: $(VENV)/.built-bench
-	cd $(ROOT) && $(BIN)/python -m benchmarks.growth.build $(if $(DATA),--data $(DATA))
-	cd $(ROOT) && $(BIN)/python -m benchmarks.growth.search $(if $(DATA),--data $(DATA))
-
 bench-paper: $(VENV)/.built-bench
 	cd $(ROOT) && $(BIN)/python -m benchmarks.paper.grid $(if $(DATA),--data $(DATA))
 	cd $(ROOT) && $(BIN)/python -m benchmarks.paper.evaluations $(if $(DATA),--data $(DATA))
@@ -92,6 +89,10 @@ bench-living: $(VENV)/.built-peers
 peers: $(VENV)/.built-peers
 	cd $(ROOT) && $(BIN)/python -m benchmarks.peers --out benchmarks/results/peers_bars.json \
 	  $(if $(DATA),--data $(DATA)) $(OPTIONS)
+
+growth: $(VENV)/.built-peers
+	cd $(ROOT) && $(BIN)/python -m benchmarks.growth --out benchmarks/results/growth.json \
+	  --figures benchmarks/results $(if $(DATA),--data $(DATA)) $(OPTIONS)
 
 wheel: $(VENV)/.ready
 	rm -rf $(ROOT)/dist

@@ -13,9 +13,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # benchmarks are not install
 
 from benchmarks import units
 from benchmarks.datasets import Problem, normal
-from benchmarks.growth import build as growth_build
-from benchmarks.growth import search as growth_search
-from benchmarks.growth.fit import fit_power
 from benchmarks.harness import (
     Answer,
     Contestant,
@@ -37,8 +34,9 @@ from benchmarks.peers import tree as peers_tree
 from benchmarks.peers.mlpack_tree import MlpackTree
 from benchmarks.peers.tree_bout import Bout, Side, build_table, checks, search_table
 from benchmarks.report import Check, Report, describe_machine, read, table, versions, write
-from benchmarks.trees import scan_all
 from benchmarks.truth import Verdict, find_truth, judge, judge_by_scan
+
+import fastmks
 
 SMALL = normal(60, 5, n_queries=7, seed=3)
 TIED = Problem(  # values 3, 5, 5, 1 and 0, 2, 2, 2
@@ -298,11 +296,15 @@ def test_samples_grow_and_powers_of_two_round_nothing():
     assert np.array_equal(ball.objects * (SMALL.objects[0, 0] / ball.objects[0, 0]), SMALL.objects)
 
 
+def scan_all(problem, case, k):
+    index = fastmks.Index(problem.objects, case.kernel, algorithm="scan", threads=1)
+    return index.search(problem.queries, k)
+
+
 @pytest.mark.parametrize("case", [LINEAR, COSINE, POLYNOMIAL])
 def test_wrong_answers_are_judged_under_every_kernel(case):
     problem = case.adapted(SMALL)
     found = scan_all(problem, case, 4)
-    assert found.is_identical(scan_all(problem, case, 4))
 
     def verdict(indices):
         return judge_by_scan(problem, case, found.values, found.indices, indices)
@@ -319,19 +321,6 @@ def test_a_tie_is_not_wrong_by_the_scan():
     answer = np.array([[2, 1, 0], [3, 2, 1]])
     verdict = judge_by_scan(TIED, LINEAR, found.values, found.indices, answer)
     assert verdict == Verdict(wrong=0, ties=2)
-
-
-def test_a_power_is_fitted_with_its_error():
-    sizes = [10.0, 100.0, 1000.0, 10_000.0]
-    law = fit_power(sizes, [3.0 * n**0.5 for n in sizes])
-    assert law
-    assert (law.exponent, law.factor) == (pytest.approx(0.5), pytest.approx(3.0))
-    assert law.standard_error == pytest.approx(0.0, abs=1e-12)
-    noisy = fit_power(sizes, [1.0, 10.0, 100.0, 1000.0 * np.exp(1.0)])
-    assert noisy is not None
-    slope, error = 1.0 + 0.3 / np.log(10.0), np.sqrt(0.3 / 2.0 / 5.0) / np.log(10.0)
-    assert (noisy.exponent, noisy.standard_error) == (pytest.approx(slope), pytest.approx(error))
-    assert fit_power([10.0], [1.0]) is None
 
 
 def test_bars_and_verdicts_of_a_bout():
@@ -363,8 +352,6 @@ TINY = ["--quick", "--rounds", "1", "--objects", "120", "--queries", "4"]
     ("program", "more"),
     [
         (peers_tree, ["--only", "digits", "normal"]),
-        (growth_build, ["--only", "uniform 3-d"]),
-        (growth_search, ["--only", "uniform 3-d"]),
         (paper_grid, []),
     ],
 )

@@ -139,7 +139,7 @@ def _height(cell: Cell | None, speedup: _Speedup, name: str) -> float | None:
 def _draw_proteins(cells: Sequence[Cell], file: Path) -> None:
     """The paper's second figure: speed-ups by the number of sequences, and below in time."""
     kernels = list(dict.fromkeys(cell.kernel for cell in cells))
-    made = make_panels(2, 4.2 * len(kernels), 7.0, n_columns=len(kernels))
+    made = make_panels(2 * len(kernels), 4.2 * len(kernels), 7.0, n_columns=len(kernels))
     if made is None:
         return
     figure, panels = made
@@ -185,7 +185,7 @@ def _draw_lines(axes: Any, cells: Sequence[Cell], speedup: _Speedup, name: str, 
 
 def _draw_promises(cells: Sequence[ApproximateCell], file: Path) -> None:
     """What came true as a share of what was promised, and what it cost, for each mode."""
-    made = make_panels(2, 13.0, 7.0, n_columns=len(_PROMISED))
+    made = make_panels(2 * len(_PROMISED), 13.0, 7.0, n_columns=len(_PROMISED))
     if made is None:
         return
     figure, panels = made

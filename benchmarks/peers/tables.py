@@ -26,7 +26,7 @@ def all_tables(kept: Kept[Cell]) -> str:
     cells = kept.cells
     largest = _largest_batch(cells)
     parts = [
-        _circumstances(kept),
+        kept.describe(),
         "### The bars",
         bar_table(kept),
         "### Times less than the best peer of the bar",
@@ -100,20 +100,6 @@ def _bar_cells(bar: Bar | None) -> list[str]:
         return ["", ""]
     shown = f"{bar.decisive:.3g}"
     return [shown if bar.is_met else f"**{shown}**", f"{bar.n_met} of {len(bar.values)}"]
-
-
-def _circumstances(kept: Kept[Cell]) -> str:
-    facts = kept.circumstances
-    machine, versions = facts["machine"], facts["versions"]
-    commits = sorted({cell.commit for cell in kept.cells})
-    busiest = max((cell.others or 0.0 for cell in kept.cells), default=0.0)
-    installed = [f"{name} {number}" for name, number in versions.items() if number[0].isdigit()]
-    where = f"{machine['cores']} cores of {machine['cpu']} ({machine['fastmks_isa']})"
-    what = f"{machine['os']}, Python {machine['python']}, {', '.join(installed)}"
-    when = f"{facts['date']}, commit {', '.join(commits)}"
-    cells = f"{len(kept.cells)} cells; others took up to {busiest:.0%} of the machine meanwhile."
-    notes = [f"Note: {note}." for note in facts["notes"]]
-    return "\n".join([f"{where}, {what}; {when}.", cells, *notes])
 
 
 def _ratio_table(cells: Sequence[Cell]) -> str:
