@@ -3,7 +3,7 @@
 import importlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,10 +14,24 @@ from benchmarks.datasets import Problem
 from benchmarks.harness import Answer, pinned
 from benchmarks.kernels import KernelCase
 
-__all__ = ["NOT_INSTALLED", "POOL_QUERIES", "Entrant", "Entry", "Ready", "Task", "Units", "enter"]
+__all__ = [
+    "NOT_INSTALLED",
+    "POOL_QUERIES",
+    "Entrant",
+    "Entry",
+    "PeerError",
+    "Ready",
+    "Task",
+    "Units",
+    "enter",
+]
 
 NOT_INSTALLED = "not installed"  # how the failure of a missing peer starts
 POOL_QUERIES = 32  # from this batch on, threads of an entrant's own take blocks of queries
+
+
+class PeerError(RuntimeError):
+    """An entrant crashed, hung, or cannot do what it was asked."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +98,14 @@ class Entrant:
     def missing(self) -> list[str]:
         """What it needs and is not there."""
         return [name for name in self.needs if not _is_there(name)]
+
+    def refusing(self, why: str) -> "Entrant":
+        """Return the same entrant, which will not even try."""
+
+        def refuse(task: Task) -> Ready:
+            raise PeerError(why)
+
+        return replace(self, prepare=refuse)
 
 
 @dataclass(eq=False)
