@@ -59,7 +59,7 @@ def prepare_engine(
     return Ready(
         search=search,
         queries=queries,
-        n_bytes=partial(_bytes_beside, index),
+        n_bytes=partial(_bytes_beside, index, task),
         build_seconds=seconds,
         build_evaluations=index.tree.build_evaluations if is_tree else None,
         n_fixed=task.problem.n_queries if algorithm == "dual-tree" else None,
@@ -82,8 +82,13 @@ def _searcher(
     return search
 
 
-def _bytes_beside(index: fastmks.Index) -> int | None:
-    """Memory of whatever engines the index has built so far."""
+def _bytes_beside(index: fastmks.Index, task: Task) -> int | None:
+    """Memory of whatever engines the index has built so far.
+
+    What fingerprints are filtered by is a part of their store, which does not count it.
+    """
+    if task.problem.is_bits:
+        return None
     built = getattr(index._content.engines, "_built", None)
     engines = (getattr(built, name, None) for name in ("filter", "tree"))
     return sum(int(getattr(engine, "n_bytes", 0)) for engine in engines if engine is not None)
