@@ -9,7 +9,7 @@ SOURCES := $(shell find $(ROOT)/src $(ROOT)/cpp -type f -not -name '*.pyc') \
 CPP_FILES := $(shell find $(ROOT)/cpp -name '*.hpp' -o -name '*.cpp' -o -name '*.inl')
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test test-cpp test-python lint format stub peers bench-growth bench-paper bench-units \
+.PHONY: help demo test test-cpp test-python lint format stub peers growth bench-paper bench-units \
         bench-objects bench-living sanitize sanitize-threads wheel clean
 .DELETE_ON_ERROR:
 
@@ -20,7 +20,8 @@ help:
 	@echo "make format    put the sources into their canonical form"
 	@echo "make peers     the bars of exact search: vectors, texts, proteins and fingerprints against"
 	@echo "               what people use today (DATA=folder for real data)"
-	@echo "make bench-growth, bench-paper: the tree against n, and the paper's grid"
+	@echo "make growth    how costs grow with the number of objects and their dimension, beside mlpack"
+	@echo "make bench-paper   the paper's grid"
 	@echo "make bench-units   what each unit of the CPU does for the filter"
 	@echo "make bench-objects  searches of objects that are not vectors"
 	@echo "make bench-living  indexes that grow, shrink, are written while read, and go to files"
@@ -59,10 +60,6 @@ format: $(VENV)/.built-lint
 stub: $(VENV)/.built-lint
 	cd $(ROOT) && $(BIN)/python tools/check_stub.py --write
 
-bench-growth: $(VENV)/.built-peers
-	cd $(ROOT) && $(BIN)/python -m benchmarks.growth.build $(if $(DATA),--data $(DATA))
-	cd $(ROOT) && $(BIN)/python -m benchmarks.growth.search $(if $(DATA),--data $(DATA))
-
 bench-paper: $(VENV)/.built-peers
 	cd $(ROOT) && $(BIN)/python -m benchmarks.paper.grid $(if $(DATA),--data $(DATA))
 	cd $(ROOT) && $(BIN)/python -m benchmarks.paper.evaluations $(if $(DATA),--data $(DATA))
@@ -82,6 +79,10 @@ bench-living: $(VENV)/.built-peers
 peers: $(VENV)/.built-peers $(VENV)/.tried-hnswlib
 	cd $(ROOT) && $(BIN)/python -m benchmarks.peers --out benchmarks/results/peers_bars.json \
 	  $(if $(DATA),--data $(DATA)) $(OPTIONS)
+
+growth: $(VENV)/.built-peers
+	cd $(ROOT) && $(BIN)/python -m benchmarks.growth --out benchmarks/results/growth.json \
+	  --figures benchmarks/results $(if $(DATA),--data $(DATA)) $(OPTIONS)
 
 wheel: $(VENV)/.ready
 	rm -rf $(ROOT)/dist

@@ -38,9 +38,8 @@ def read_options(
     parser.add_argument(
         "--patience",
         type=float,
-        default=120.0,
         metavar="S",
-        help="seconds a peer may take for one build or search (default 120)",
+        help="seconds a peer may take for one build or search (default 120, quick runs less)",
     )
     if extend is not None:
         extend(parser)
@@ -87,9 +86,6 @@ class Collector:
             self.note("sklearn is not installed: digits are left out")
             return None
         if self._options.data is None:
-            return None
-        if name in datasets.SPARSE_NAMES and not is_installed("scipy"):
-            self.note(f"scipy is not installed: {name} is left out")
             return None
         found = datasets.read_real(self._options.data, name)
         if found is None:

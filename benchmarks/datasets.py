@@ -9,8 +9,8 @@ import numpy as np
 
 __all__ = [
     "COUNTS_FILES",
-    "SPARSE_NAMES",
     "Problem",
+    "Table",
     "count_rows",
     "digits",
     "file_of",
@@ -19,11 +19,11 @@ __all__ = [
     "read_dense",
     "read_real",
     "uniform",
+    "weigh_texts",
     "zipf_counts",
 ]
 
 COUNTS_FILES = {"20 newsgroups": "newsgroups20_counts.npz", "blog posts": "blogposts_counts.npz"}
-SPARSE_NAMES = ("blog posts",)  # of those that `read_real` knows
 _N_QUERIES = 1000  # held out of sets that come without queries of their own
 
 
@@ -209,13 +209,8 @@ def read_dense(folder: Path) -> list[Problem]:
 
 
 def read_real(folder: Path, name: str) -> Problem | None:
-    """Return a set by its name, or nothing where its file is not in `folder`."""
-    file = folder / file_of(name)
-    if not file.exists():
-        return None
-    if name in _TABLES:
-        return _read_table(file, _TABLES[name])
-    return _tf_idf(_counts(file, name)) if name in SPARSE_NAMES else _DENSE[file.name](file)
+    """Return a table by its name, or nothing where its file is not in `folder`."""
+    return _TABLES[name].read(folder) if (folder / file_of(name)).exists() else None
 
 
 def read_counts(folder: Path, name: str) -> Problem | None:
@@ -224,9 +219,15 @@ def read_counts(folder: Path, name: str) -> Problem | None:
     return _counts(file, name) if file.exists() else None
 
 
+def weigh_texts(folder: Path, file: str, name: str, *, n_held_out: int) -> Problem:
+    """Return word counts of a file as tf-idf, some of the texts held out as queries."""
+    counts = _counts(folder / file, name, n_held_out)
+    return _tf_idf(replace(counts, origin=f"{file}: {counts.origin}"))
+
+
 def file_of(name: str) -> str:
-    """Return the name of the file that holds a set."""
-    return _TABLES[name].file if name in _TABLES else _OTHER_FILES[name]
+    """Return the name of the file that holds a table."""
+    return _TABLES[name].file
 
 
 def _mnist(file: Path) -> Problem:
@@ -253,52 +254,64 @@ def _glove(file: Path) -> Problem:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Table:
+class Table:
     """A file of arrays: which hold the objects, and which the queries if there are any."""
 
     name: str
     file: str
     objects: str = "X"
     queries: str | None = None  # none: some rows are held out
-    scale: str | None = None  # the array whose number multiplies all
+    n_held_out: int = _N_QUERIES
+    last_column: str | None = None  # of numbers, one for each row, put behind the others
+    scale: float | str = 1.0  # or the array whose number multiplies all
+
+    def read(self, folder: Path, dtype: str = "float64") -> Problem:
+        """Return the rows of the file."""
+        with np.load(folder / self.file) as arrays:
+            objects = arrays[self.objects]
+            queries = arrays[self.queries] if self.queries else None
+            if self.last_column is not None:
+                objects = np.column_stack([objects, arrays[self.last_column]])
+            scale = arrays[self.scale] if isinstance(self.scale, str) else self.scale
+        origin = f"{self.objects}, and {self.queries} as queries"
+        if queries is None:
+            kept, held_out = _held_out(len(objects), self.n_held_out)
+            objects, queries = objects[kept], objects[held_out]
+            origin = f"{self.objects}, {self.n_held_out} rows held out as queries (seed 0)"
+        if self.last_column is not None:
+            origin += f"; {self.last_column} as the last column"
+        if float(scale) != 1.0:
+            origin += f"; times {float(scale):.6g}"
+        return Problem(
+            name=self.name,
+            origin=f"{self.file}: {origin}",
+            objects=_scaled(objects, float(scale), dtype),
+            queries=_scaled(queries, float(scale), dtype),
+        )
 
 
-def _read_table(file: Path, table: _Table) -> Problem:
-    with np.load(file) as arrays:
-        objects = arrays[table.objects]
-        queries = arrays[table.queries] if table.queries else None
-        scale = float(arrays[table.scale]) if table.scale else 1.0
-    origin = f"{table.objects}, and {table.queries} as queries"
-    if queries is None:
-        kept, held_out = _held_out(len(objects))
-        objects, queries = objects[kept], objects[held_out]
-        origin = f"{table.objects}, {_N_QUERIES} rows held out as queries (seed 0)"
-    return Problem(
-        name=table.name,
-        origin=f"{file.name}: {origin}",
-        objects=objects.astype(np.float64) * scale,
-        queries=queries.astype(np.float64) * scale,
-    )
+def _scaled(rows: Any, scale: float, dtype: str) -> Any:
+    return np.ascontiguousarray(rows * scale if scale != 1.0 else rows, dtype=dtype)
 
 
-def _counts(file: Path, name: str) -> Problem:
+def _counts(file: Path, name: str, n_held_out: int = _N_QUERIES) -> Problem:
     from scipy.sparse import load_npz
 
     stored: Any = load_npz(file)
     counts = stored.tocsr().astype(np.float64)
-    objects, queries = _held_out(counts.shape[0])
+    objects, queries = _held_out(counts.shape[0], n_held_out)
     return Problem(
         name=name,
-        origin=f"word counts, {_N_QUERIES} texts held out as queries (seed 0)",
+        origin=f"word counts, {n_held_out} texts held out as queries (seed 0)",
         objects=counts[objects],
         queries=counts[queries],
     )
 
 
-def _held_out(n_rows: int) -> tuple[Any, Any]:
+def _held_out(n_rows: int, n_queries: int = _N_QUERIES) -> tuple[Any, Any]:
     """Return the rows that are objects and the rows that are queries, both increasing."""
     mixed = np.random.default_rng(0).permutation(n_rows)
-    return np.sort(mixed[_N_QUERIES:]), np.sort(mixed[:_N_QUERIES])
+    return np.sort(mixed[n_queries:]), np.sort(mixed[:n_queries])
 
 
 def _tf_idf(counted: Problem) -> Problem:
@@ -329,25 +342,24 @@ def _longest(rows: Any) -> float:
     return float(np.sqrt(squares.sum(axis=1, dtype=np.float64).max()))
 
 
-_OTHER_FILES = {"MNIST": "mnist.npz", "blog posts": "blogposts_counts.npz"}
 _TABLES = {
     table.name: table
     for table in (
-        _Table(name="corel", file="corel_10k_hist32.npz"),
-        _Table(name="covertype", file="covertype.npz"),
-        _Table(name="bio", file="bio_kdd04_train.npz"),
-        _Table(name="movielens", file="movielens1m_mf50.npz", objects="items", queries="users"),
-        _Table(name="yahoo", file="yahoo_r3_mf50.npz", objects="items", queries="users"),
-        _Table(name="gowalla", file="gowalla_mf50.npz", objects="items", queries="users"),
-        _Table(name="magic", file="magic_gamma.npz"),
-        _Table(
+        Table(name="corel", file="corel_10k_hist32.npz"),
+        Table(name="covertype", file="covertype.npz"),
+        Table(name="bio", file="bio_kdd04_train.npz"),
+        Table(name="movielens", file="movielens1m_mf50.npz", objects="items", queries="users"),
+        Table(name="yahoo", file="yahoo_r3_mf50.npz", objects="items", queries="users"),
+        Table(name="gowalla", file="gowalla_mf50.npz", objects="items", queries="users"),
+        Table(name="magic", file="magic_gamma.npz"),
+        Table(
             name="cifar gist",
             file="cifar10_gist384.npz",
             objects="train",
             queries="test",
             scale="scale",
         ),
-        _Table(name="galaxies", file="lcdm_mock_galaxies_mr19.npz"),
+        Table(name="galaxies", file="lcdm_mock_galaxies_mr19.npz"),
     )
 }
 _DENSE: dict[str, Callable[[Path], Problem]] = {"mnist.npz": _mnist, "glove100_50k.npz": _glove}

@@ -87,6 +87,22 @@ class Kept(Generic[_Cell]):
         part.write_text(f'{head},\n "cells": [\n{cells}\n ]\n}}\n', encoding="utf-8")
         part.replace(self.file)
 
+    def describe(self) -> str:
+        """Say where and when the cells were measured, with what."""
+        facts = self.circumstances
+        machine = facts["machine"]
+        commits = sorted({getattr(cell, "commit", "unknown") for cell in self.cells})
+        busiest = max((cell.others or 0.0 for cell in self.cells), default=0.0)
+        versions = [f"{name} {n}" for name, n in facts["versions"].items() if n[0].isdigit()]
+        where = f"{machine['cores']} cores of {machine['cpu']} ({machine['fastmks_isa']})"
+        what = f"{machine['os']}, Python {machine['python']}, {', '.join(versions)}"
+        when = f"{facts['date']}, commit {', '.join(commits)}"
+        cells = (
+            f"{len(self.cells)} cells; others took up to {busiest:.0%} of the machine meanwhile."
+        )
+        notes = [f"Note: {note}." for note in facts["notes"]]
+        return "\n".join([f"{where}, {what}; {when}.", cells, *notes])
+
     def _here(self, notes: Sequence[str], checks: Sequence[Check]) -> dict[str, Any]:
         ledger = asdict(keep_ledger(self.name, self.commit, notes=notes, rows=(), checks=checks))
         del ledger["rows"]

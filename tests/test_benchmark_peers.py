@@ -13,12 +13,13 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # benchmarks are not install
 from benchmarks.command import Collector, read_options
 from benchmarks.datasets import Problem
 from benchmarks.kept import Kept
+from benchmarks.pages import put_into
 from benchmarks.peers import grid
 from benchmarks.peers.bars import Bar, checks, find_bars, scan_share, work_share
 from benchmarks.peers.cells import Cells, serves
 from benchmarks.peers.entrants import entrants
 from benchmarks.peers.sets import Given, find_sources
-from benchmarks.peers.tables import all_tables, line_of, put_into
+from benchmarks.peers.tables import all_tables, line_of
 from benchmarks.race import contest
 from benchmarks.race.cell import Cell, Figure, Key, measure, read_cell
 from benchmarks.race.contest import keys_of
@@ -306,4 +307,4 @@ def test_tables_show_the_first_look_the_wrong_answers_and_who_approximates(tmp_p
     with pytest.raises(ValueError, match="must have the lines"):
         page = tmp_path / "page.md"
         page.write_text("no markers")
-        put_into(page, text)
+        put_into(page, "peers", text)

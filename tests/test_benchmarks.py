@@ -10,10 +10,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # benchmarks are not install
 
 from benchmarks import units
 from benchmarks.datasets import Problem, normal
-from benchmarks.growth.fit import fit_power
 from benchmarks.harness import ratio, run_rounds
 from benchmarks.noise import Moment, others_share
-from benchmarks.paper.figure import plot_speedups
+from benchmarks.pictures import make_panels
 from benchmarks.report import Check
 from benchmarks.truth import Verdict, find_truth, judge
 
@@ -102,19 +101,6 @@ def test_samples_grow_and_powers_of_two_round_nothing():
     assert np.array_equal(ball.objects * (SMALL.objects[0, 0] / ball.objects[0, 0]), SMALL.objects)
 
 
-def test_a_power_is_fitted_with_its_error():
-    sizes = [10.0, 100.0, 1000.0, 10_000.0]
-    law = fit_power(sizes, [3.0 * n**0.5 for n in sizes])
-    assert law
-    assert (law.exponent, law.factor) == (pytest.approx(0.5), pytest.approx(3.0))
-    assert law.standard_error == pytest.approx(0.0, abs=1e-12)
-    noisy = fit_power(sizes, [1.0, 10.0, 100.0, 1000.0 * np.exp(1.0)])
-    assert noisy is not None
-    slope, error = 1.0 + 0.3 / np.log(10.0), np.sqrt(0.3 / 2.0 / 5.0) / np.log(10.0)
-    assert (noisy.exponent, noisy.standard_error) == (pytest.approx(slope), pytest.approx(error))
-    assert fit_power([10.0], [1.0]) is None
-
-
 def test_every_unit_of_the_cpu_gives_the_same_answers(capsys):
     assert units.main(["--objects", "400", "--queries", "8", "--rounds", "1"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -122,8 +108,7 @@ def test_every_unit_of_the_cpu_gives_the_same_answers(capsys):
     assert all("1.0x" in line for line in lines[3:])
 
 
-def test_a_picture_without_matplotlib_is_a_line(tmp_path, monkeypatch, capsys):
+def test_a_picture_without_matplotlib_is_a_line(monkeypatch, capsys):
     monkeypatch.setattr("benchmarks.pictures.is_installed", lambda module: False)
-    plot_speedups({("Bio", "linear", 1): 3.0}, tmp_path / "bars.png")
+    assert make_panels(2, 11.0, 7.5) is None
     assert capsys.readouterr().out == "matplotlib is not installed: no picture\n"
-    assert not (tmp_path / "bars.png").exists()

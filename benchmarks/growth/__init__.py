@@ -1,1 +1,1 @@
-"""How the cost of the tree grows with the number of objects."""
+"""How costs grow with the number of objects and with their intrinsic dimension."""

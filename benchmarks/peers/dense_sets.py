@@ -1,15 +1,13 @@
 """The dense sets that the bars are about: float32 rows, and up to 5000 queries for each set."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmarks import datasets
-from benchmarks.datasets import Problem
+from benchmarks.datasets import Problem, Table
 
 __all__ = ["FILES", "GENERATED", "LOW", "N_QUERIES", "STRUCTURED", "generate", "is_low", "read"]
 
@@ -19,28 +17,24 @@ N_QUERIES = 5000
 _GENERATED_LOW = "points 3-d"
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Source:
-    """A file of arrays: which hold the objects, and which the queries if any do."""
-
-    file: str
-    objects: str = "X"
-    queries: str | None = None  # none: some rows are held out
-    n_held_out: int = N_QUERIES
-    scale: float | str = 1.0  # or the array that holds it
-
-
-_SOURCES = {
-    "mnist": _Source(file="mnist.npz", objects="train", queries="test", scale=1.0 / 255.0),
-    "glove100_50k": _Source(file="glove100_50k.npz"),
-    "cifar10_gist384": _Source(
-        file="cifar10_gist384.npz", objects="train", queries="test", scale="scale"
-    ),
-    "gowalla": _Source(file="gowalla_mf50.npz", objects="items", queries="users"),
-    "movielens": _Source(file="movielens1m_mf50.npz", objects="items", queries="users"),
-    "covertype": _Source(file="covertype.npz", n_held_out=150_000),  # the paper's split
-    "lcdm": _Source(file="lcdm_mock_galaxies_mr19.npz"),
-    "aloi": _Source(file="aloi_hist27.npz"),
+_TABLES = {
+    table.name: table
+    for table in (
+        Table(name="mnist", file="mnist.npz", objects="train", queries="test", scale=1.0 / 255.0),
+        Table(name="glove100_50k", file="glove100_50k.npz", n_held_out=N_QUERIES),
+        Table(
+            name="cifar10_gist384",
+            file="cifar10_gist384.npz",
+            objects="train",
+            queries="test",
+            scale="scale",
+        ),
+        Table(name="gowalla", file="gowalla_mf50.npz", objects="items", queries="users"),
+        Table(name="movielens", file="movielens1m_mf50.npz", objects="items", queries="users"),
+        Table(name="covertype", file="covertype.npz", n_held_out=150_000),  # the paper's split
+        Table(name="lcdm", file="lcdm_mock_galaxies_mr19.npz", n_held_out=N_QUERIES),
+        Table(name="aloi", file="aloi_hist27.npz", n_held_out=N_QUERIES),
+    )
 }
 
 
@@ -56,31 +50,7 @@ def generate(name: str, n_objects: int, n_queries: int) -> Problem:
 
 def read(folder: Path, name: str) -> Problem:
     """Return a set of the folder."""
-    source = _SOURCES[name]
-    with np.load(folder / source.file) as arrays:
-        objects = arrays[source.objects]
-        queries = arrays[source.queries] if source.queries else None
-        is_stored = isinstance(source.scale, str)
-        scale = float(arrays[source.scale] if is_stored else source.scale)
-    origin = f"{source.objects}, and {source.queries} as queries"
-    if queries is None:
-        mixed = np.random.default_rng(0).permutation(len(objects))
-        held_out = np.sort(mixed[: source.n_held_out])
-        kept = np.sort(mixed[source.n_held_out :])
-        objects, queries = objects[kept], objects[held_out]
-        origin = f"{source.objects}, {source.n_held_out} rows held out as queries (seed 0)"
-    if scale != 1.0:
-        origin += f"; times {scale:.6g}"
-    return Problem(
-        name=name,
-        origin=f"{source.file}: {origin}",
-        objects=_scaled(objects, scale),
-        queries=_scaled(queries, scale),
-    )
-
-
-def _scaled(rows: NDArray[Any], scale: float) -> NDArray[np.float32]:
-    return np.ascontiguousarray(rows * scale if scale != 1.0 else rows, dtype=np.float32)
+    return _TABLES[name].read(folder, "float32")
 
 
 def _normal(n_objects: int, n_queries: int) -> Problem:
@@ -104,7 +74,7 @@ def _decaying(n_objects: int, n_queries: int) -> Problem:
     )
 
 
-FILES = {name: source.file for name, source in _SOURCES.items()}
+FILES = {table.name: table.file for table in _TABLES.values()}
 _GENERATORS: dict[str, Callable[[int, int], Problem]] = {
     "decaying": _decaying,
     _GENERATED_LOW: _points,

@@ -19,10 +19,11 @@ from benchmarks.command import Collector, add_kept_options, read_options
 from benchmarks.datasets import Problem
 from benchmarks.kept import Kept
 from benchmarks.kernels import COSINE, LINEAR, POLYNOMIAL, SPECTRUM, TANIMOTO
+from benchmarks.pages import put_into
 from benchmarks.peers.bars import checks
 from benchmarks.peers.cells import Cells
 from benchmarks.peers.sets import Given, Source, find_sources
-from benchmarks.peers.tables import all_tables, bar_table, bars_of, line_of, put_into
+from benchmarks.peers.tables import all_tables, bar_table, bars_of, line_of
 from benchmarks.race.cell import Cell, Pace, read_cell
 from benchmarks.race.contest import Contest, hold, keys_of
 from benchmarks.race.entrant import NOT_INSTALLED
@@ -76,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(all_tables(kept) if options.show else bar_table(kept))
     print(*(claim for claim in claims if claim.is_required), sep="\n")
     if options.tables is not None:
-        put_into(options.tables, all_tables(kept))
+        put_into(options.tables, "peers", all_tables(kept))
     return 0 if all(claim.holds for claim in claims if claim.is_required) else 1
 
 

@@ -1,7 +1,6 @@
 """The tables about the bars, made from stored cells and put into the documentation."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 from benchmarks.kept import Kept
@@ -18,7 +17,7 @@ from benchmarks.peers.bars import (
 from benchmarks.race.cell import Cell, Figure
 from benchmarks.report import markdown
 
-__all__ = ["all_tables", "bar_table", "bars_of", "line_of", "put_into"]
+__all__ = ["all_tables", "bar_table", "bars_of", "line_of"]
 
 _ABOUT_EVERYONE = (
     "Microseconds per query, median; in brackets the queries with a wrong answer, of those "
@@ -29,7 +28,6 @@ _ABOUT_EXACTNESS = (
     "not that of the float64 truth. Ties, counted apart, are queries with other ids than the "
     "truth, but only among equal values."
 )
-_BEGIN, _END = "<!-- peers: begin -->", "<!-- peers: end -->"
 
 
 def all_tables(kept: Kept[Cell]) -> str:
@@ -37,7 +35,7 @@ def all_tables(kept: Kept[Cell]) -> str:
     cells = kept.cells
     largest = _largest_batch(cells)
     parts = [
-        _circumstances(kept),
+        kept.describe(),
         "### The bars",
         bar_table(kept),
         "### Times less than the best peer of the bar",
@@ -55,16 +53,6 @@ def all_tables(kept: Kept[Cell]) -> str:
         _exactness_table(cells),
     ]
     return "\n\n".join(parts)
-
-
-def put_into(file: Path, text: str) -> None:
-    """Replace what stands between the markers of a Markdown file."""
-    page = file.read_text(encoding="utf-8")
-    if _BEGIN not in page or _END not in page:
-        raise ValueError(f"{file} must have the lines {_BEGIN!r} and {_END!r}.")
-    head, _, rest = page.partition(_BEGIN)
-    tail = rest.partition(_END)[2]
-    file.write_text(f"{head}{_BEGIN}\n\n{text}\n\n{_END}{tail}", encoding="utf-8")
 
 
 def line_of(cell: Cell) -> str:
@@ -119,20 +107,6 @@ def _bar_cells(bar: Bar | None) -> list[str]:
         return ["", ""]
     shown = f"{bar.decisive:.3g}"
     return [shown if bar.is_met else f"**{shown}**", f"{bar.n_met} of {len(bar.values)}"]
-
-
-def _circumstances(kept: Kept[Cell]) -> str:
-    facts = kept.circumstances
-    machine, versions = facts["machine"], facts["versions"]
-    commits = sorted({cell.commit for cell in kept.cells})
-    busiest = max((cell.others or 0.0 for cell in kept.cells), default=0.0)
-    installed = [f"{name} {number}" for name, number in versions.items() if number[0].isdigit()]
-    where = f"{machine['cores']} cores of {machine['cpu']} ({machine['fastmks_isa']})"
-    what = f"{machine['os']}, Python {machine['python']}, {', '.join(installed)}"
-    when = f"{facts['date']}, commit {', '.join(commits)}"
-    cells = f"{len(kept.cells)} cells; others took up to {busiest:.0%} of the machine meanwhile."
-    notes = [f"Note: {note}." for note in facts["notes"]]
-    return "\n".join([f"{where}, {what}; {when}.", cells, *notes])
 
 
 def _ratio_table(cells: Sequence[Cell]) -> str:

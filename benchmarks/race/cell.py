@@ -24,9 +24,7 @@ from benchmarks.race.judge import Exactness, Judge
 
 __all__ = ["Cell", "Figure", "Key", "Pace", "measure", "read_cell"]
 
-_LOOK_SECONDS = 0.05  # of the first look
 _MORE_ROUNDS = 3  # times, where laps are short
-_ROUNDS_SECONDS = 1.5  # what all rounds of short laps may take
 _LEAST_ASKED = 4
 _LONG_LAPS = 5.0  # times the seconds of a lap: whoever cannot be asked less is asked once
 
@@ -112,6 +110,8 @@ class Pace:
 
     rounds: int
     lap_seconds: float
+    look_seconds: float = 0.05  # of the first look
+    rounds_seconds: float = 1.5  # what all rounds of short laps may take
     far_behind: float = 4.0  # times the fastest of its side: no race for such
     check_seconds: float = 5.0  # the rest of our answers are checked too where that takes no longer
 
@@ -145,7 +145,9 @@ def measure(
 ) -> Cell:
     """Look at everyone, race those that are not far behind, and check all answers."""
     started, before = time.perf_counter(), _moment(entries)
-    looks = {entry.entrant.name: _guarded(entry, partial(_look, entry, key)) for entry in entries}
+    looks = {
+        entry.entrant.name: _guarded(entry, partial(_look, entry, key, pace)) for entry in entries
+    }
     racing = [entry for entry in entries if _is_racing(entry, entries, looks, pace)]
     laps = _race(key, racing, looks, pace)
     figures = []
@@ -190,7 +192,7 @@ def _lap(entry: Entry, key: Key, n_asked: int) -> _Lap:
     )
 
 
-def _look(entry: Entry, key: Key) -> _Lap:
+def _look(entry: Entry, key: Key, pace: Pace) -> _Lap:
     """Find out roughly how fast an entrant is."""
     assert entry.ready is not None
     if entry.ready.n_fixed:
@@ -199,7 +201,7 @@ def _look(entry: Entry, key: Key) -> _Lap:
     n_asked = min(key.batch, entry.entrant.look_queries)
     while True:
         found = _lap(entry, key, n_asked)
-        if found.seconds * n_asked >= _LOOK_SECONDS or n_asked >= key.n_queries:
+        if found.seconds * n_asked >= pace.look_seconds or n_asked >= key.n_queries:
             return found
         n_asked = min(4 * n_asked, key.n_queries)
 
@@ -238,7 +240,7 @@ def _race(
     started = time.perf_counter()
     run_rounds(runs, rounds=1, warmups=0)
     once = time.perf_counter() - started
-    more = min(_MORE_ROUNDS * pace.rounds, int(_ROUNDS_SECONDS / max(once, 1e-9)))
+    more = min(_MORE_ROUNDS * pace.rounds, int(pace.rounds_seconds / max(once, 1e-9)))
     found = run_rounds(runs, rounds=max(pace.rounds, more), warmups=0)
     return {
         entry.entrant.name: [lap for lap in mine if lap is not None]

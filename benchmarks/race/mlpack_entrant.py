@@ -1,7 +1,9 @@
 """mlpack as an entrant: one thread, float64 rows, a process of its own."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from statistics import median
 from typing import Any
 
 from benchmarks.harness import Answer
@@ -12,6 +14,8 @@ from benchmarks.race.ours import BASE
 __all__ = ["mlpack_modes", "prepare_mlpack"]
 
 _EVERYTHING = 10**9
+_SHORT_SECONDS = 0.1  # builds are repeated until they took so long together,
+_MOST_BUILDS = 5  # or were so many
 
 
 def prepare_mlpack(
@@ -39,10 +43,13 @@ def mlpack_modes(task: Task, *, base: float = BASE) -> dict[str, Callable[[], Re
 
 def _built(tree: MlpackTree) -> Built:
     try:
-        return tree.build()
+        builds = [tree.build()]
+        while len(builds) < _MOST_BUILDS and sum(one.seconds for one in builds) < _SHORT_SECONDS:
+            builds.append(tree.build())
     except BaseException:
         tree.close()
         raise
+    return replace(builds[-1], seconds=median(one.seconds for one in builds))
 
 
 def _ready(tree: MlpackTree, built: Built, queries: Any, n_queries: int, is_single: bool) -> Ready:

@@ -183,7 +183,7 @@ class _Worker:
         child = os.fork()
         if child == 0:
             with os.fdopen(far_end, "wb") as stream:
-                pickle.dump(self._search_here(k, is_single), stream)
+                pickle.dump(self._search_or_say_why_not(k, is_single), stream)
             os._exit(0)
         os.close(far_end)
         with os.fdopen(near_end, "rb") as stream:
@@ -198,6 +198,12 @@ class _Worker:
             return {"failure": f"ended with exit code {status}"}
         costs: dict[str, Any] = pickle.loads(found)
         return costs
+
+    def _search_or_say_why_not(self, k: int, is_single: bool) -> dict[str, Any]:
+        try:
+            return self._search_here(k, is_single)
+        except Exception as error:
+            return {"failure": f"{type(error).__name__}: {error}"}
 
     def _search_here(self, k: int, is_single: bool) -> dict[str, Any]:
         costs = self._run(input_model=self._model, query=self._queries, k=k, single=is_single)

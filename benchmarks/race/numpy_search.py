@@ -27,6 +27,8 @@ def prepare_numpy(select: _Select, task: Task, *, dtype: str | None = None) -> R
     tanh keeps the order of the products, so they are selected as they are. A dtype other than
     that of the rows means a copy of them.
     """
+    if task.problem.is_sparse:
+        raise TypeError("dense rows only")
     given, task = task, task if dtype is None else task.cast(dtype)
     objects, queries = task.units.objects, task.units.queries
     n_bytes = 0 if task.problem.objects is given.problem.objects else int(objects.nbytes)

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import fastmks
+from benchmarks.datasets import Problem
 from benchmarks.harness import Answer
 from benchmarks.race.entrant import Entrant, Ready, Task
 
@@ -59,7 +60,7 @@ def prepare_engine(
     return Ready(
         search=search,
         queries=queries,
-        n_bytes=partial(_bytes_beside, index, task),
+        n_bytes=partial(_bytes_beside, index, algorithm, task.problem),
         build_seconds=seconds,
         build_evaluations=index.tree.build_evaluations if is_tree else None,
         n_fixed=task.problem.n_queries if algorithm == "dual-tree" else None,
@@ -82,13 +83,14 @@ def _searcher(
     return search
 
 
-def _bytes_beside(index: fastmks.Index, task: Task) -> int | None:
-    """Memory of whatever engines the index has built so far.
+def _bytes_beside(index: fastmks.Index, algorithm: str, problem: Problem) -> int | None:
+    """Memory of what an engine has built so far; auto may have built anything.
 
     What fingerprints are filtered by is a part of their store, which does not count it.
     """
-    if task.problem.is_bits:
+    if problem.is_bits and algorithm != "scan":
         return None
     built = getattr(index._content.engines, "_built", None)
-    engines = (getattr(built, name, None) for name in ("filter", "tree"))
+    names = {"scan": (), "filter": ("filter",), "auto": ("filter", "tree")}
+    engines = (getattr(built, name, None) for name in names.get(algorithm, ("tree",)))
     return sum(int(getattr(engine, "n_bytes", 0)) for engine in engines if engine is not None)

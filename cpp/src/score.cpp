@@ -68,8 +68,9 @@ ScoreRange Space::scores_below(double value, double largest) const {
         return ScoreRange::empty();
     }
     const double reach = largest * (1 + 0x1p-20) + 0x1p-1000;
-    const double t = greatest_below([this](double score) { return value_above(score); }, value,
-                                    -reach, kind == ScoreKind::distance ? 0.0 : reach);
+    const double t =
+        greatest_below([this](double score) { return value_above(score); }, value, -reach,
+                       kind == ScoreKind::distance ? 0.0 : reach, score_near(value));
     if (t == -HUGE_VAL) return ScoreRange::empty();
     if (t >= reach || (kind == ScoreKind::distance && t >= 0.0)) return ScoreRange::all();
     return {-HUGE_VAL, score_error(kind, *score_vectors()).below(t, largest)};

@@ -61,6 +61,37 @@ double VectorSpace::value_error(double value) const noexcept {
     }
 }
 
+double VectorSpace::score_near(double value) const noexcept {
+    const double bandwidth = scaled_bandwidth_;
+    const auto from_affine = [&](double v) { return (v - kernel_.offset) / kernel_.scale; };
+    const auto from_distance = [&](double ratio) {
+        return -0.5 * (ratio * bandwidth) * (ratio * bandwidth);
+    };
+    switch (kernel_.form) {
+        case VectorForm::linear:
+        case VectorForm::cosine:
+            return value;
+        case VectorForm::polynomial:
+            return from_affine(
+                std::copysign(std::pow(std::abs(value), 1.0 / kernel_.degree), value));
+        case VectorForm::tanh:
+            return from_affine(std::atanh(value));
+        case VectorForm::exponential:
+            return std::log(value) / kernel_.scale;
+        case VectorForm::gaussian:
+            return std::log(value) * bandwidth * bandwidth;
+        case VectorForm::laplacian:
+            return from_distance(std::log(value));
+        case VectorForm::epanechnikov:
+            return -0.5 * (1.0 - value) * bandwidth * bandwidth;
+        case VectorForm::triangular:
+            return from_distance(1.0 - value);
+        case VectorForm::spherical:
+            break;
+    }
+    return std::nan("");
+}
+
 ScoreRange VectorSpace::scores_below(double value, double largest) const {
     const ScoreError error = score_error(score_kind(), *store_);
     if (kernel_.form == VectorForm::linear || kernel_.form == VectorForm::cosine) {
@@ -87,7 +118,8 @@ bool VectorSpace::map_products(const Space& queries, std::size_t query, Selectio
 ScoreRange VectorSpace::powers_below(double value, double largest) const {
     const auto power = [&](double v) { return this->power(v); };
     const double reach = power_reach(largest);
-    const double t = greatest_below(power, value, 0.0, reach);
+    const double guess = std::pow(value, 1.0 / kernel_.degree);
+    const double t = greatest_below(power, value, 0.0, reach, guess);
     if (!(t >= 0.0)) return ScoreRange::empty();
     if (t >= reach) return ScoreRange::all();
     const double least = t - power_error(largest);

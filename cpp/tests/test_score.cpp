@@ -8,6 +8,7 @@
 #include "check.hpp"
 #include "fastmks/algebra.hpp"
 #include "fastmks/isa.hpp"
+#include "fastmks/score_search.hpp"
 #include "fastmks/vector_space.hpp"
 #include "numbers.hpp"
 #include "vectors.hpp"
@@ -145,4 +146,44 @@ TEST(sums_products_and_multiples_keep_what_orders_them) {
         std::make_shared<VectorSpace>(make_store(vectors, StoreKind::dense_f64),
                                       VectorKernel{VectorForm::linear, 1, 1.0, 0.0, 1.0}, isa);
     CHECK(make_sum({linear, other})->score_kind() == ScoreKind::none);
+}
+
+TEST(a_guess_changes_the_work_and_not_the_limit) {
+    const auto value = [](double t) { return t * t * t; };
+    const double none = std::nan("");
+    for (const double guess : {none, 0.5, 0.5 + 1e-9, 0.499, -1.0, 3.0, -2.0, 9.0, HUGE_VAL}) {
+        const double t = greatest_below(value, 0.125, -2.0, 3.0, guess);
+        CHECK(value(t) < 0.125);
+        CHECK(t > 0.5 - 1e-12);
+        CHECK(greatest_below(value, 28.0, -2.0, 3.0, guess) == 3.0);
+        CHECK(greatest_below(value, -9.0, -2.0, 3.0, guess) == -HUGE_VAL);
+        CHECK(greatest_below(value, -8.0, -2.0, 3.0, guess) == -HUGE_VAL);
+    }
+    const auto step = [](double t) { return t < 1.0 ? 0.0 : 1.0; };  // a plateau and a cliff
+    for (const double guess : {none, 0.2, 1.0, 1.7}) {
+        const double t = greatest_below(step, 1.0, 0.0, 2.0, guess);
+        CHECK(t < 1.0);
+        CHECK(t > 1.0 - 1e-12);
+    }
+    std::size_t n_looks = 0;
+    const auto counted = [&](double t) {
+        ++n_looks;
+        return t;
+    };
+    CHECK(greatest_below(counted, 0.3, -1.0, 1.0, 0.3) < 0.3);
+    CHECK(n_looks <= 4);
+}
+
+TEST(guesses_are_near_the_score) {
+    const auto store = make_store(draw_vectors(4, 6, 2, 31), StoreKind::dense_f64);
+    for (const Case& one : cases()) {
+        const check::Context context(one.name);
+        const VectorSpace space(store, one.kernel, available_isas().back());
+        if (!space.is_increasing() || one.kernel.form == VectorForm::spherical) continue;
+        const double score = space.score_kind() == ScoreKind::distance ? -2.0 : 0.3;
+        const double value = space.value_above(score);
+        if (value < 1.0 - 1e-9 || one.kernel.form == VectorForm::polynomial) {
+            CHECK(std::abs(space.score_near(value) - score) < 1e-6);
+        }
+    }
 }

@@ -129,6 +129,8 @@ public:
     /// At most the canonical value of every pair whose canonical score is at least `score`; only
     /// where values are increasing.
     [[nodiscard]] virtual double value_below(double score) const;
+    /// A guess at the score that has a value, or NaN: it saves time, and nothing rests on it.
+    [[nodiscard]] virtual double score_near(double) const noexcept { return std::nan(""); }
     /// At most the canonical value of every pair whose exact score is at least `score`; minus
     /// infinity where nothing is known. `largest` is as for scores_below.
     [[nodiscard]] double value_from(double score, double largest) const;

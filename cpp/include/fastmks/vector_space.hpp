@@ -58,6 +58,7 @@ public:
     double score_middle() const noexcept override { return -kernel_.offset / kernel_.scale; }
     double value_above(double score) const override;
     double value_below(double score) const override;
+    double score_near(double value) const noexcept override;
     double value_beyond(double distance, double largest) const override;
     ScoreRange scores_below(double value, double largest) const override;
     bool map_products(const Space& queries, std::size_t query, Selection objects,

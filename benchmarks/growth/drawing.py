@@ -1,0 +1,149 @@
+"""Pictures of growth: a panel for each set and kernel, a line for each entrant."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.growth.curves import (
+    DIMENSION,
+    SIZE,
+    Cost,
+    Place,
+    cells_at,
+    curve_of,
+    greatest_k,
+    places_of,
+)
+from benchmarks.growth.entrants import AUTO, FILTER, MLPACK, SCAN, TREE, TREE_OF_ONE
+from benchmarks.growth.series import DIMENSIONS
+from benchmarks.pictures import make_panels, mark_plainly, save_picture
+from benchmarks.race.cell import Cell
+
+__all__ = ["draw_all"]
+
+_PANEL_WIDTH, _PANEL_HEIGHT, _MORE_HEIGHT = 4.6, 2.5, 1.0  # inches
+_N_COLUMNS = 2
+
+# Colours that most colour-blind people tell apart (Okabe and Ito), markers for those who cannot.
+_STYLES: dict[str, dict[str, Any]] = {
+    SCAN: {"color": "#000000", "marker": "s"},
+    TREE: {"color": "#009E73", "marker": "o"},
+    TREE_OF_ONE: {"color": "#56B4E9", "marker": "v"},
+    FILTER: {"color": "#E69F00", "marker": "D"},
+    AUTO: {
+        "color": "#CC79A7",
+        "marker": "o",
+        "linestyle": ":",
+        "markersize": 10.0,  # a ring around the engine that it chose
+        "fillstyle": "none",
+        "markeredgewidth": 1.5,
+        "zorder": 3,
+    },
+    MLPACK: {"color": "#D55E00", "marker": "x", "linestyle": "--"},
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Picture:
+    """What a picture shows of every place."""
+
+    file: str
+    title: str
+    label: str
+    names: tuple[str, ...]
+    cost: Cost
+
+
+_EVALUATIONS = _Picture(
+    file="growth_evaluations.png",
+    title="Kernel evaluations per query",
+    label="evaluations per query",
+    names=(SCAN, TREE, TREE_OF_ONE, FILTER, MLPACK),
+    cost=lambda figure: figure.evaluations,
+)
+_TIME = _Picture(
+    file="growth_time.png",
+    title="Time per query in one thread",
+    label="µs per query",
+    names=(SCAN, TREE, FILTER, AUTO, MLPACK),
+    cost=lambda figure: figure.median_us,
+)
+_BUILD = _Picture(
+    file="growth_build.png",
+    title="Time to build in one thread",
+    label="seconds to build",
+    names=(TREE, FILTER, MLPACK),
+    cost=lambda figure: figure.build_seconds,
+)
+
+
+def draw_all(cells: Sequence[Cell], folder: Path) -> None:
+    """Write the pictures for which there are cells; of every set the greatest k."""
+    sizes = greatest_k(places_of(cells, SIZE))
+    if sizes:
+        for picture in (_EVALUATIONS, _TIME, _BUILD):
+            panels = [(picture, place) for place in sizes]
+            is_search = picture is not _BUILD
+            k = f", k = {sizes[0].k}" if is_search else ""
+            title = f"{picture.title} against the number of objects{k}"
+            _draw(cells, panels, folder / picture.file, title, "objects")
+    dimensions = greatest_k(places_of(cells, DIMENSION))
+    if dimensions:
+        panels = [(picture, place) for picture in (_EVALUATIONS, _TIME) for place in dimensions]
+        title = f"Cost of a query against the intrinsic dimension, k = {dimensions[0].k}"
+        _draw(cells, panels, folder / "growth_dimension.png", title, "intrinsic dimension")
+
+
+def _draw(
+    cells: Sequence[Cell],
+    panels: Sequence[tuple[_Picture, Place]],
+    file: Path,
+    title: str,
+    x_label: str,
+) -> None:
+    n_rows = -(-len(panels) // _N_COLUMNS)
+    made = make_panels(
+        len(panels),
+        _N_COLUMNS * _PANEL_WIDTH,
+        n_rows * _PANEL_HEIGHT + _MORE_HEIGHT,
+        n_columns=_N_COLUMNS,
+        has_common_axes=True,
+    )
+    if made is None:
+        return
+    figure, axes = made
+    for one, (picture, place) in zip(axes, panels, strict=False):
+        _draw_panel(one, cells_at(cells, place), picture)
+        one.set(title=f"{place.series}, {place.kernel}", xlabel=x_label)
+        if place.section == DIMENSION:
+            _mark_dimensions(one)
+    for one, (picture, _) in list(zip(axes, panels, strict=False))[::_N_COLUMNS]:
+        one.set(ylabel=picture.label)
+    for one in axes[len(panels) :]:
+        one.set_visible(False)
+    figure.suptitle(title)
+    handles = {
+        label: handle
+        for one in axes
+        for handle, label in zip(*one.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(handles.values(), handles, loc="outside lower center", ncols=3)
+    save_picture(figure, file)
+
+
+def _mark_dimensions(axes: Any) -> None:
+    low, high = axes.get_xlim()
+    inside = [dimension for dimension in DIMENSIONS if low <= dimension <= high]
+    axes.set_xticks(inside, map(str, inside))
+    axes.minorticks_off()
+
+
+def _draw_panel(axes: Any, cells: Sequence[Cell], picture: _Picture) -> None:
+    for name in picture.names:
+        points = curve_of(cells, name, picture.cost).points
+        if points:
+            axes.plot(*zip(*points, strict=True), label=name, **_STYLES[name])
+    axes.set(xscale="log", yscale="log")
+    mark_plainly(axes.yaxis)
+    axes.grid(visible=True, alpha=0.3)

@@ -1,0 +1,87 @@
+"""Who searches: the engines of fastmks over one index, its planner, and mlpack."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from statistics import median
+
+import fastmks
+from benchmarks.race.entrant import Entrant, Ready, Task
+from benchmarks.race.mlpack_entrant import prepare_mlpack
+from benchmarks.race.mlpack_tree import PeerError
+from benchmarks.race.ours import BASE, ours, prepare_engine
+
+__all__ = ["AUTO", "FILTER", "MLPACK", "SCAN", "TREE", "TREE_OF_ONE", "mlpack", "our_entrants"]
+
+SCAN, TREE, FILTER, AUTO = (f"fastmks {name}" for name in ("scan", "tree", "filter", "auto"))
+TREE_OF_ONE = "fastmks tree, blocks of one"  # its evaluations compare with mlpack's base cases
+MLPACK = "mlpack single-tree"
+_SHORT_SECONDS = 0.1  # builds are repeated until they took so long together,
+_MOST_BUILDS = 5  # or were so many
+
+
+def our_entrants() -> list[Entrant]:
+    """Return ours. All but auto share an index, so that a tree is built once.
+
+    auto has an index of its own: what its planner chooses depends on what it has built.
+    """
+    shared = _Shared()
+    return [
+        _ours(SCAN, partial(shared.prepare, "scan")),
+        _ours(TREE, partial(shared.prepare_built, "tree")),
+        _ours(TREE_OF_ONE, shared.prepare_blocks_of_one),
+        _ours(FILTER, partial(shared.prepare_built, "filter")),
+        ours("auto"),
+    ]
+
+
+def mlpack(left_out: str | None) -> Entrant:
+    """Return mlpack; `left_out` says why it is not even tried."""
+    prepare = prepare_mlpack if left_out is None else partial(_refuse, left_out)
+    return Entrant(name=MLPACK, prepare=prepare, needs=("mlpack",), in_bar=False)
+
+
+def _ours(name: str, prepare: Callable[[Task], Ready]) -> Entrant:
+    return Entrant(name=name, prepare=prepare, is_ours=True)
+
+
+def _refuse(reason: str, task: Task) -> Ready:
+    raise PeerError(reason)
+
+
+class _Shared:
+    """One index, made for whoever is first."""
+
+    def __init__(self) -> None:
+        self._index: fastmks.Index | None = None
+        self._seconds = 0.0
+
+    def prepare(
+        self, algorithm: str, task: Task, *, traversal: fastmks.Traversal | None = None
+    ) -> Ready:
+        """Make an engine ready."""
+        if self._index is None:
+            self._index, self._seconds = _make_index(task)
+        return prepare_engine(
+            self._index, algorithm, task, traversal=traversal, more_seconds=self._seconds
+        )
+
+    def prepare_built(self, algorithm: str, task: Task) -> Ready:
+        """Make ready what takes time to build; short builds are repeated over other indexes."""
+        ready = self.prepare(algorithm, task)
+        seconds = [ready.build_seconds]
+        while len(seconds) < _MOST_BUILDS and sum(seconds) < _SHORT_SECONDS:
+            seconds.append(_Shared().prepare(algorithm, task).build_seconds)
+        return replace(ready, build_seconds=median(seconds))
+
+    def prepare_blocks_of_one(self, task: Task) -> Ready:
+        """Make the tree ready once more: nothing is built for it."""
+        ready = self.prepare("tree", task, traversal=fastmks.Traversal(block=1))
+        return replace(ready, build_seconds=0.0, build_evaluations=None)
+
+
+def _make_index(task: Task) -> tuple[fastmks.Index, float]:
+    started = time.perf_counter()
+    index = fastmks.Index(task.problem.objects, task.case.kernel, base=BASE, threads=task.threads)
+    return index, time.perf_counter() - started

@@ -1,0 +1,202 @@
+"""What approximation saves, and what it really misses, beside what is promised.
+
+The tree is searched with blocks of one object, so that evaluations are as few as possible.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import fastmks
+from benchmarks import noise
+from benchmarks.datasets import Problem
+from benchmarks.kernels import COSINE, LINEAR, KernelCase
+from benchmarks.race.ours import BASE
+
+__all__ = [
+    "DELTA",
+    "KERNELS",
+    "ApproximateCell",
+    "ApproximateKey",
+    "Outcome",
+    "keys",
+    "make_index",
+    "measure",
+    "read",
+]
+
+KERNELS = (LINEAR, COSINE)
+DELTA = 0.05
+_RELATIVE = (0.01, 0.05, 0.1, 0.2, 0.5)
+_RANKS = (0.001, 0.01, 0.05)  # of the objects
+_BUDGETS = (0.1, 0.25, 0.5, 0.75)  # of what the exact search evaluates
+_BLOCK = 4_000_000  # values at a time
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApproximateKey:
+    """What tells one cell from another."""
+
+    problem: str
+    n_objects: int
+    n_queries: int
+    kernel: str
+    k: int
+
+    def __str__(self) -> str:
+        return f"approximate: {self.problem} {self.kernel}, k={self.k}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """One promise: what was promised, what came true, what it cost."""
+
+    mode: str
+    promise: float  # an error, a relative error, a rank, or a number of evaluations
+    greatest: float  # of what the promise is about, over all queries and ranks
+    mean: float
+    kept_share: float  # of the queries for which the promise came true
+    evaluations: float  # per query
+    exact_share: float  # of the queries whose answers are the exact ones
+    gap_share: float  # of the queries whose certified gap is at least what they missed
+    mean_gap: float  # certified
+    mean_miss: float  # of the k-th value, really
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApproximateCell(ApproximateKey):
+    """All promises on one set."""
+
+    n_columns: int
+    origin: str
+    commit: str
+    others: float | None = None
+    exact_evaluations: float
+    scale: float  # the median of the true k-th values' magnitudes: what epsilons are shares of
+    outcomes: tuple[Outcome, ...] = field(default=())
+
+    @property
+    def key(self) -> ApproximateKey:
+        """What tells it from other cells."""
+        names = ApproximateKey.__dataclass_fields__
+        return ApproximateKey(**{name: getattr(self, name) for name in names})
+
+
+def read(fields: dict[str, Any]) -> ApproximateCell:
+    """Make a cell of its plain form."""
+    outcomes = tuple(Outcome(**one) for one in fields.pop("outcomes"))
+    return ApproximateCell(**fields, outcomes=outcomes)
+
+
+def keys(problem: Problem, case: KernelCase, ks: tuple[int, ...]) -> Iterator[ApproximateKey]:
+    """Yield the keys of a problem under a kernel."""
+    for k in ks:
+        yield ApproximateKey(
+            problem=problem.name,
+            n_objects=problem.n_objects,
+            n_queries=problem.n_queries,
+            kernel=case.name,
+            k=k,
+        )
+
+
+def measure(
+    index: fastmks.Index, problem: Problem, case: KernelCase, key: ApproximateKey, commit: str
+) -> ApproximateCell:
+    """Search with every promise, and hold the answers against all values."""
+    before = noise.now()
+    k = key.k
+    exact = _search(index, problem, k)
+    truth = _Truth(problem, case, exact)
+    scale = float(np.median(np.abs(exact.values[:, -1])))
+    evaluations = exact.stats.kernel_evaluations / problem.n_queries
+    outcomes = [
+        _outcome(truth, mode, promise, _search(index, problem, k, **options))
+        for mode, promise, options in _promises(problem.n_objects, k, scale, evaluations)
+    ]
+    return ApproximateCell(
+        **key.__dict__,
+        n_columns=problem.n_columns,
+        origin=problem.origin,
+        commit=commit,
+        others=noise.others_share(before, noise.now()),
+        exact_evaluations=evaluations,
+        scale=scale,
+        outcomes=tuple(outcomes),
+    )
+
+
+def make_index(problem: Problem, case: KernelCase) -> fastmks.Index:
+    """Build the tree that all promises are about."""
+    return fastmks.Index(problem.objects, case.kernel, algorithm="tree", base=BASE, threads=1)
+
+
+def _promises(
+    n: int, k: int, scale: float, evaluations: float
+) -> Iterator[tuple[str, float, dict[str, Any]]]:
+    for share in _RELATIVE:
+        yield "epsilon", share * scale, {"epsilon": share * scale}
+    for share in _RELATIVE:
+        yield "relative", share, {"relative": share}
+    for rank in sorted({max(k, round(share * n)) for share in _RANKS}):
+        yield "rank", float(rank), {"rank": rank, "delta": DELTA, "seed": 0}
+    for budget in sorted({max(2 * k, round(share * evaluations)) for share in _BUDGETS}):
+        yield "budget", float(budget), {"budget": budget}
+
+
+def _search(index: fastmks.Index, problem: Problem, k: int, **options: Any) -> fastmks.Hits:
+    return index.search(problem.queries, k, traversal=fastmks.Traversal(block=1), **options)
+
+
+class _Truth:
+    """The exact answers, and the true rank of any value."""
+
+    def __init__(self, problem: Problem, case: KernelCase, exact: fastmks.Hits) -> None:
+        self.exact = exact
+        self._problem, self._case = problem, case
+
+    def ranks(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return for each query how many objects are better than a value, and one."""
+        found = np.empty(len(values), dtype=np.int64)
+        step = max(1, _BLOCK // self._problem.n_objects)
+        for at in range(0, len(values), step):
+            some = slice(at, at + step)
+            all_values = self._case.kernel.matrix(
+                self._problem.queries[some], self._problem.objects
+            )
+            found[some] = (all_values > values[some, None]).sum(axis=1) + 1
+        return found
+
+
+def _outcome(truth: _Truth, mode: str, promise: float, hits: fastmks.Hits) -> Outcome:
+    exact = truth.exact
+    misses = exact.values - hits.values  # at each rank
+    evaluations = hits.stats.kernel_evaluations / len(misses)
+    match mode:
+        case "epsilon":
+            achieved = misses.max(axis=1)
+        case "relative":
+            sizes = np.abs(exact.values)
+            shares = np.divide(misses, sizes, out=np.zeros_like(misses), where=sizes > 0.0)
+            achieved = shares.max(axis=1)
+        case "rank":
+            achieved = truth.ranks(hits.values[:, -1]).astype(float)
+        case _:
+            achieved = misses[:, -1]
+    kept = achieved <= promise if mode != "budget" else np.full(len(misses), evaluations <= promise)
+    gaps = np.broadcast_to(hits.gap, len(misses))
+    return Outcome(
+        mode=mode,
+        promise=promise,
+        greatest=float(achieved.max()),
+        mean=float(achieved.mean()),
+        kept_share=float(kept.mean()),
+        evaluations=evaluations,
+        exact_share=float((hits.indices == exact.indices).all(axis=1).mean()),
+        gap_share=float((gaps >= misses[:, -1]).mean()),
+        mean_gap=float(gaps.mean()),
+        mean_miss=float(misses[:, -1].mean()),
+    )

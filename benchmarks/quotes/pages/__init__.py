@@ -1,0 +1,26 @@
+"""What each page quotes: one module for each page, with its `QUOTES`."""
+
+from importlib import import_module
+from importlib.util import find_spec
+
+from benchmarks.quotes.quote import Entry
+
+__all__ = ["LATER", "quotes_of"]
+
+LATER = (  # pages whose figures need not be quoted yet
+    "README.md",
+    "docs/benchmarks.md",
+    "docs/performance.md",
+    "docs/sparse.md",
+    "docs/results.md",
+)
+
+
+def quotes_of(page: str) -> tuple[Entry, ...]:
+    """Return the quotes of a page such as docs/your-own.md, from the module `your_own` here."""
+    name = page.rpartition("/")[2].removesuffix(".md").lower().replace("-", "_")
+    module = f"{__name__}.{name}"
+    if find_spec(module) is None:
+        return ()
+    found: tuple[Entry, ...] = import_module(module).QUOTES
+    return found

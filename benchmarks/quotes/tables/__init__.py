@@ -1,0 +1,1 @@
+"""Tables of pages, made from the stored results."""
