@@ -38,8 +38,9 @@ def read_options(
     parser.add_argument(
         "--patience",
         type=float,
+        default=120.0,
         metavar="S",
-        help="seconds a peer may take for one build or search (default 120, quick runs less)",
+        help="seconds a peer may take for one build or search (default 120)",
     )
     if extend is not None:
         extend(parser)

@@ -14,10 +14,8 @@ from scipy.stats import linregress, t
 sys.path.insert(0, str(Path(__file__).parents[1]))  # benchmarks are not installed
 
 from benchmarks.command import Collector
-from benchmarks.growth import entrants as growth_entrants
 from benchmarks.growth import program
 from benchmarks.growth.curves import DIMENSION, SIZE, Curve, cells_at, greatest_k, places_of
-from benchmarks.growth.entrants import AUTO, FILTER, MLPACK, SCAN, TREE, TREE_OF_ONE
 from benchmarks.growth.fit import fit_exponential, fit_power
 from benchmarks.growth.program import find_failure
 from benchmarks.growth.series import all_series, make_cube
@@ -25,7 +23,9 @@ from benchmarks.growth.tables import all_tables, checks, line_of
 from benchmarks.harness import Answer
 from benchmarks.kept import Kept
 from benchmarks.kernels import LINEAR
+from benchmarks.race import shared
 from benchmarks.race.cell import Cell, Figure, read_cell
+from benchmarks.race.names import AUTO, FILTER, MLPACK, SCAN, TREE, TREE_OF_ONE
 
 TINY = ["--quick", "--rounds", "1", "--queries", "3", "--sizes", "20", "40", "80"]
 ONE = [*TINY, "--sections", "n", "--only", "uniform 3-d", "--objects", "80"]
@@ -258,7 +258,7 @@ def test_show_needs_a_file():
 @pytest.mark.usefixtures("no_peer")
 @pytest.mark.parametrize("fault", ["wrong", "none"])
 def test_an_answer_that_is_not_the_scans_is_an_error(fault, monkeypatch, capsys):
-    prepare = growth_entrants.prepare_engine
+    prepare = shared.prepare_engine
 
     def spoil(index, algorithm, task, **more):
         ready = prepare(index, algorithm, task, **more)
@@ -271,7 +271,7 @@ def test_an_answer_that_is_not_the_scans_is_an_error(fault, monkeypatch, capsys)
 
         return replace(ready, search=search) if algorithm == "filter" else ready
 
-    monkeypatch.setattr(growth_entrants, "prepare_engine", spoil)
+    monkeypatch.setattr(shared, "prepare_engine", spoil)
     assert program.main([*ONE, "--sizes", "80"]) == 1
     out = capsys.readouterr().out
     claim = "queries with other ids" if fault == "wrong" else "searches that failed"

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # benchmarks are not install
 from benchmarks.living import files, moving, program, sides
 from benchmarks.living.adding import AddCase, add_trials
 from benchmarks.living.cell import Cell, Figure, Key, Measure, Trial, key_of, run_cell
-from benchmarks.living.kept import Kept
+from benchmarks.living.kept import open_kept
 from benchmarks.living.memory import drop_pages, page_share, read_pages, rollup
 from benchmarks.living.mixing import Writer
 from benchmarks.living.removing import remove_trials
@@ -240,23 +240,23 @@ def test_a_process_that_fails_is_a_failure_of_its_own(tmp_path):
 
 def test_kept_cells_come_back_and_noisy_ones_are_measured_again(tmp_path):
     file = tmp_path / "figures.json"
-    kept = Kept(file)
+    kept = open_kept(file)
     figure = Figure(
         contestant="fastmks filter", measures={"seconds": Measure((1.0, 3.0, 2.0))}, notes=("so",)
     )
     kept.add(cell(figure))
     kept.write(["a note"], ())
-    assert Kept(file).cells == kept.cells
+    assert open_kept(file).cells == kept.cells
     stored = json.loads(file.read_text())["cells"][0]["figures"][0]["measures"]["seconds"]
     assert stored == {"median": 2.0, "low": 1.0, "high": 3.0, "rounds": [1.0, 3.0, 2.0]}
-    again = Kept(file, most_others=0.1)
+    again = open_kept(file, most_others=0.1)
     assert KEY not in again
     assert again.cells == kept.cells  # nothing is lost by a run that does not get that far
     again.add(cell(figure, others=0.0))
     assert KEY in again
     file.write_text('{"name": "other"}')
-    with pytest.raises(ValueError, match="must hold figures of this program"):
-        Kept(file)
+    with pytest.raises(ValueError, match="must hold figures of benchmarks.living"):
+        open_kept(file)
 
 
 def test_exactness_is_the_only_claim_that_is_required():

@@ -17,10 +17,10 @@ from benchmarks.kernels import LINEAR, TANH
 from benchmarks.paper import approximate, program, proteins
 from benchmarks.paper.approximate import ApproximateCell, Outcome
 from benchmarks.paper.figures import draw_all
-from benchmarks.paper.names import AUTO, COUNTED, FILTER, MLPACK, MLPACK_DUAL, SCAN, TREE
 from benchmarks.paper.sets import ROWS, all_sets
 from benchmarks.paper.tables import all_tables, checks, evaluation_speedup, time_speedup
 from benchmarks.race.cell import Cell, Figure, Key, read_cell
+from benchmarks.race.names import AUTO, FILTER, MLPACK, MLPACK_DUAL, SCAN, TREE, TREE_OF_ONE
 
 import fastmks
 
@@ -201,7 +201,7 @@ def test_failures_of_ours_are_excused_for_trees_only():
         ("PeerError: its tree might take 900 s", True),
         ("ValueError: no", False),
     ):
-        found = checks([cell(figure(COUNTED, failure=failure))], [])
+        found = checks([cell(figure(TREE_OF_ONE, failure=failure))], [])
         assert all(check.holds for check in found) == is_excused
     assert not all(
         check.holds for check in checks([cell(figure(FILTER, failure="NotMercerError"))], [])

@@ -15,9 +15,9 @@ from benchmarks.harness import Answer
 from benchmarks.kernels import COSINE, LINEAR, POLYNOMIAL, SPECTRUM, TANIMOTO
 from benchmarks.race.cell import Key, Pace, measure
 from benchmarks.race.contest import Contest, keys_of
-from benchmarks.race.entrant import Entrant, Entry, Ready, RefusedError, Task, enter
+from benchmarks.race.entrant import Entrant, Entry, PeerError, Ready, RefusedError, Task, enter
 from benchmarks.race.judge import Exactness, Judge
-from benchmarks.race.mlpack_tree import MlpackTree, PeerError
+from benchmarks.race.mlpack_tree import MlpackTree
 from benchmarks.race.numpy_search import prepare_numpy, select_by_groups, select_plainly
 
 SMALL = replace(normal(60, 5, n_queries=7, seed=3).cast("float32"), name="small")
@@ -252,6 +252,8 @@ def test_counts_that_mlpack_prints_are_read(fake_mlpack):
     [
         ("os._exit(3)", "ended with exit code 3"),
         ("time.sleep(60)", "no answer within 0.5 s"),
+        ("raise RuntimeError('no')", "RuntimeError: no"),
+        ("return {}", "RuntimeError: mlpack printed no 'base cases'"),
     ],
 )
 def test_a_fault_of_mlpack_is_a_line(fake_mlpack, then, failure):

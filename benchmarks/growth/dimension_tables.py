@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from benchmarks.growth.curves import Curve, Place, cells_at, curve_of, dimension_of
-from benchmarks.growth.entrants import AUTO, FILTER, SCAN, TREE, TREE_OF_ONE
 from benchmarks.growth.fit import Law, fit_exponential, fit_power
 from benchmarks.race.cell import Cell, Figure
+from benchmarks.race.names import AUTO, FILTER, SCAN, TREE, TREE_OF_ONE
 from benchmarks.report import markdown
 
 __all__ = ["dimension_tables"]

@@ -15,10 +15,10 @@ from benchmarks.growth.curves import (
     greatest_k,
     places_of,
 )
-from benchmarks.growth.entrants import AUTO, FILTER, MLPACK, SCAN, TREE, TREE_OF_ONE
 from benchmarks.growth.series import DIMENSIONS
 from benchmarks.pictures import make_panels, mark_plainly, save_picture
 from benchmarks.race.cell import Cell
+from benchmarks.race.names import AUTO, FILTER, MLPACK, SCAN, TREE, TREE_OF_ONE
 
 __all__ = ["draw_all"]
 

@@ -19,7 +19,6 @@ from benchmarks.command import Collector, add_kept_options, read_options
 from benchmarks.datasets import Problem
 from benchmarks.growth.curves import DIMENSION, SIZE
 from benchmarks.growth.drawing import draw_all
-from benchmarks.growth.entrants import MLPACK, mlpack, our_entrants
 from benchmarks.growth.series import CUBE, DIMENSIONS, REAL, SIZES, Series, all_series, make_cube
 from benchmarks.growth.tables import all_tables, checks, line_of
 from benchmarks.kept import Kept
@@ -27,6 +26,9 @@ from benchmarks.kernels import COSINE, LINEAR, KernelCase
 from benchmarks.race.cell import Cell, Pace, read_cell
 from benchmarks.race.contest import Contest, hold
 from benchmarks.race.entrant import NOT_INSTALLED, Entrant
+from benchmarks.race.mlpack_entrant import mlpack_single_tree
+from benchmarks.race.names import MLPACK
+from benchmarks.race.shared import our_entrants
 from benchmarks.running import INTERRUPTED, Run
 
 __all__ = ["NAME", "SECTIONS", "find_failure", "main"]
@@ -137,7 +139,7 @@ class _Program:
 
     def run(self) -> None:
         """Go through all sections."""
-        if mlpack(None).missing:
+        if mlpack_single_tree().missing:
             self._collector.note(f"{NOT_INSTALLED}: {MLPACK}")
         steps = [step for section in self._options.sections for step in self._steps(section)]
         self._run.expect(sum(len(step.ks) for step in steps))
@@ -192,7 +194,7 @@ class _Program:
         return Contest(
             problem=problem,
             case=step.case,
-            entrants=lambda: [*our_entrants(), mlpack(self._why_left_out(problem, step.case))],
+            entrants=partial(_entrants, self._why_left_out(problem, step.case)),
             ks=step.ks,
             batches=(problem.n_queries,),
             patience=self._options.patience,
@@ -218,3 +220,9 @@ def find_failure(cells: Sequence[Cell], problem: str, kernel: str, n_objects: in
             failures[cell.n_objects] = figure.failure.removeprefix("PeerError: ")
     first = min(failures, default=n_objects)
     return f"left out; with {first} objects: {failures[first]}" if first < n_objects else None
+
+
+def _entrants(why_no_mlpack: str | None) -> list[Entrant]:
+    peer = mlpack_single_tree()
+    peer = peer if why_no_mlpack is None else peer.refusing(why_no_mlpack)
+    return [*our_entrants(has_dual_tree=False), peer]

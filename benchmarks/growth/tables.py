@@ -14,10 +14,10 @@ from benchmarks.growth.curves import (
     places_of,
 )
 from benchmarks.growth.dimension_tables import dimension_tables
-from benchmarks.growth.entrants import AUTO, FILTER, MLPACK, SCAN, TREE, TREE_OF_ONE
 from benchmarks.kept import Kept
 from benchmarks.race.cell import Cell, Figure
 from benchmarks.race.entrant import NOT_INSTALLED
+from benchmarks.race.names import AUTO, FILTER, MLPACK, SCAN, TREE, TREE_OF_ONE
 from benchmarks.report import Check, markdown
 
 __all__ = ["all_tables", "checks", "line_of"]

@@ -47,7 +47,7 @@ class _Sizes:
     n_approximate_queries: int
     approximate_ks: tuple[int, ...]
     n_sampled: int  # of which hardness is found
-    patience: float  # seconds, for a build or a search of mlpack, and for a tree of proteins
+    most_patience: float  # seconds, for a build or a search of mlpack, and for a tree of proteins
     pace: Pace
 
 
@@ -60,7 +60,7 @@ _FULL = _Sizes(
     n_approximate_queries=100,
     approximate_ks=(1, 10),
     n_sampled=1000,
-    patience=120.0,
+    most_patience=1e9,
     pace=Pace(rounds=5, lap_seconds=0.2, far_behind=1e9, check_seconds=1e9),
 )
 _QUICK = _Sizes(
@@ -72,7 +72,7 @@ _QUICK = _Sizes(
     n_approximate_queries=50,
     approximate_ks=(10,),
     n_sampled=200,
-    patience=5.0,
+    most_patience=5.0,
     pace=Pace(
         rounds=2,
         lap_seconds=0.02,
@@ -116,7 +116,7 @@ def _file(options: argparse.Namespace, name: str) -> Path | None:
 
 
 def _run_exact(options: argparse.Namespace, sizes: _Sizes, run: Run[Cell]) -> None:
-    pace, patience = sizes.pace, options.patience or sizes.patience
+    pace, patience = sizes.pace, min(options.patience, sizes.most_patience)
     if "vectors" in options.sections:
         for one in _sets(options, sizes, run.collector, sizes.n_queries):
             contests = [

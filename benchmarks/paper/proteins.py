@@ -17,12 +17,11 @@ from benchmarks.datasets import Problem
 from benchmarks.kept import Kept
 from benchmarks.kernels import KernelCase
 from benchmarks.paper.entrants import entrants
-from benchmarks.paper.names import COUNTED, DUAL, TREE
 from benchmarks.paper.vectors import hardness_of
 from benchmarks.race.cell import Cell
 from benchmarks.race.contest import Contest
-from benchmarks.race.entrant import Entrant, Ready, Task
-from benchmarks.race.mlpack_tree import PeerError
+from benchmarks.race.entrant import Entrant, PeerError, Task
+from benchmarks.race.names import DUAL, TREE, TREE_OF_ONE
 from fastmks.kernels import Spectrum
 
 __all__ = ["LENGTHS", "SIZES", "contests", "read_sequences"]
@@ -98,11 +97,8 @@ def _entrants(p: int, n: int, patience: float, kept: Kept[Cell]) -> list[Entrant
     forecast = _forecast(p, n, kept)
     if forecast is None or forecast <= patience:
         return everyone
-    refuse = partial(_refuse, f"its tree might take {forecast:.0f} s")
-    return [
-        replace(one, prepare=refuse) if one.name in (TREE, COUNTED, DUAL) else one
-        for one in everyone
-    ]
+    why = f"its tree might take {forecast:.0f} s"
+    return [one.refusing(why) if one.name in (TREE, TREE_OF_ONE, DUAL) else one for one in everyone]
 
 
 def _forecast(p: int, n: int, kept: Kept[Cell]) -> float | None:
@@ -118,10 +114,6 @@ def _forecast(p: int, n: int, kept: Kept[Cell]) -> float | None:
         return None
     size, seconds = max(built)
     return seconds * (n / size) ** 2
-
-
-def _refuse(why: str, task: Task) -> Ready:
-    raise PeerError(why)
 
 
 def _as_counts(p: int, task: Task) -> Task:

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from benchmarks.kept import Kept
 from benchmarks.paper.approximate import DELTA, ApproximateCell, Outcome
-from benchmarks.paper.names import (
+from benchmarks.race.cell import Cell, Figure
+from benchmarks.race.names import (
     AUTO,
-    COUNTED,
     DUAL,
     FILTER,
     MLPACK,
@@ -15,13 +15,13 @@ from benchmarks.paper.names import (
     NUMPY,
     SCAN,
     TREE,
+    TREE_OF_ONE,
 )
-from benchmarks.race.cell import Cell, Figure
 from benchmarks.report import Check, markdown
 
 __all__ = ["all_tables", "checks", "evaluation_speedup", "line_about", "line_of", "time_speedup"]
 
-_COUNTED = (COUNTED, DUAL, FILTER, AUTO, MLPACK, MLPACK_DUAL)
+_EVALUATED = (TREE_OF_ONE, DUAL, FILTER, AUTO, MLPACK, MLPACK_DUAL)
 _TIMED = (SCAN, NUMPY, TREE, DUAL, FILTER, AUTO, MLPACK, MLPACK_DUAL)
 _FEWER = 10.0  # times fewer evaluations than mlpack's single tree, in the geometric mean
 
@@ -139,7 +139,7 @@ def checks(cells: Sequence[Cell], promises: Sequence[ApproximateCell]) -> list[C
 def line_of(cell: Cell) -> str:
     """Return one line about a cell that was just measured."""
     parts = []
-    for name in (COUNTED, FILTER, MLPACK):
+    for name in (TREE_OF_ONE, FILTER, MLPACK):
         less, faster = evaluation_speedup(cell, name), time_speedup(cell, name)
         if less is not None and faster is not None:
             parts.append(f"{name} {less:.3g} times fewer, {faster:.3g} times faster")
@@ -203,7 +203,7 @@ def _speedup_table(cells: Sequence[Cell]) -> str:
     rows = []
     for group in _groups(cells):
         row = [group[0].problem, str(group[0].n_objects)]
-        rows.append([*row, *(_speedups(group, name) for name in _COUNTED)])
+        rows.append([*row, *(_speedups(group, name) for name in _EVALUATED)])
     return markdown(head, rows)
 
 
@@ -284,7 +284,7 @@ def _wrong_table(cells: Sequence[Cell]) -> str:
 
 
 def _protein_table(cells: Sequence[Cell]) -> str:
-    names = (COUNTED, FILTER, MLPACK)
+    names = (TREE_OF_ONE, FILTER, MLPACK)
     timed = (SCAN, TREE, FILTER, AUTO, MLPACK)
     head = ["kernel", "sequences", *(f"{_brief(name)}: fewer" for name in names)]
     head += [*(f"{_brief(name)}: us" for name in timed), "tree: build s"]
@@ -330,7 +330,7 @@ def _achieved(cell: ApproximateCell, one: Outcome, value: float) -> float:
 
 
 def _brief(name: str) -> str:
-    return {COUNTED: "tree", MLPACK: "mlpack"}.get(name, name.removeprefix("fastmks "))
+    return {TREE_OF_ONE: "tree", MLPACK: "mlpack"}.get(name, name.removeprefix("fastmks "))
 
 
 def _why_not(one: Figure | None) -> str:

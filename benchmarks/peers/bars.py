@@ -10,10 +10,10 @@ from benchmarks.peers.cells import MAIN_K
 from benchmarks.peers.dense_sets import LOW, STRUCTURED
 from benchmarks.peers.fingerprints import FPSIM2
 from benchmarks.race.cell import Cell, Figure
+from benchmarks.race.names import AUTO, MLPACK
 from benchmarks.report import Check
 
 __all__ = [
-    "AUTO",
     "Bar",
     "best_of",
     "checks",
@@ -24,8 +24,6 @@ __all__ = [
     "work_share",
 ]
 
-AUTO = "fastmks auto"
-_MLPACK = "mlpack single-tree"  # how its names start
 _BETTER_FORMS = ("faiss flat, tuned", "faiss panorama, rotated")  # not as they come
 _BATCH, _BATCH_TILES = 3.0, 8.0  # times less, with AVX-512 and with AMX
 _SINGLE = 5.0
@@ -221,14 +219,14 @@ def _times_less_than_brute(cell: Cell, ours: Figure) -> float | None:
 
 
 def _times_less_than_mlpack(cell: Cell, ours: Figure) -> float | None:
-    return _over(best_of(one for one in cell.figures if one.name.startswith(_MLPACK)), ours)
+    return _over(best_of(one for one in cell.figures if one.name.startswith(MLPACK)), ours)
 
 
 def _fewer_than_mlpack(cell: Cell, ours: Figure) -> float | None:
     counts = [
         one.evaluations
         for one in cell.figures
-        if one.name.startswith(_MLPACK) and one.evaluations is not None
+        if one.name.startswith(MLPACK) and one.evaluations is not None
     ]
     return min(counts) / ours.evaluations if counts and ours.evaluations else None
 

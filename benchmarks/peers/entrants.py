@@ -20,6 +20,7 @@ from benchmarks.harness import Answer
 from benchmarks.peers.approximate import hnswlib
 from benchmarks.race.entrant import Entrant, Ready, Task, products_only
 from benchmarks.race.mlpack_entrant import prepare_mlpack
+from benchmarks.race.names import MLPACK
 from benchmarks.race.numpy_search import prepare_numpy, select_by_groups, select_plainly
 from benchmarks.race.ours import ours
 
@@ -91,7 +92,7 @@ def _numpy_entrants() -> list[Entrant]:
 
 def _mlpack(base: float) -> Entrant:
     return Entrant(
-        name=f"mlpack single-tree, base {base:g}",
+        name=f"{MLPACK}, base {base:g}",
         prepare=partial(prepare_mlpack, base=base, n_queries=_MLPACK_QUERIES),
         needs=("mlpack",),
         in_bar=False,

@@ -5,7 +5,6 @@ from typing import Any
 
 from benchmarks.kept import Kept
 from benchmarks.peers.bars import (
-    AUTO,
     Bar,
     best_of,
     data_bytes,
@@ -15,6 +14,7 @@ from benchmarks.peers.bars import (
     work_share,
 )
 from benchmarks.race.cell import Cell, Figure
+from benchmarks.race.names import AUTO
 from benchmarks.report import markdown
 
 __all__ = ["all_tables", "bar_table", "bars_of", "line_of"]

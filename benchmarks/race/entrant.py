@@ -18,6 +18,7 @@ __all__ = [
     "POOL_QUERIES",
     "Entrant",
     "Entry",
+    "PeerError",
     "Ready",
     "RefusedError",
     "Task",
@@ -30,7 +31,11 @@ NOT_INSTALLED = "not installed"  # how the failure of a missing peer starts
 POOL_QUERIES = 32  # from this batch on, threads of an entrant's own take blocks of queries
 
 
-class RefusedError(Exception):
+class PeerError(RuntimeError):
+    """An entrant crashed, hung, or cannot do what it was asked."""
+
+
+class RefusedError(PeerError):
     """An entrant takes no part here, and that is no fault; the message is its line."""
 
 
@@ -104,6 +109,14 @@ class Entrant:
     def missing(self) -> list[str]:
         """What it needs and is not there."""
         return [name for name in self.needs if not _is_there(name)]
+
+    def refusing(self, why: str) -> "Entrant":
+        """Return the same entrant, which will not even try."""
+
+        def refuse(task: Task) -> Ready:
+            raise PeerError(why)
+
+        return replace(self, prepare=refuse)
 
 
 @dataclass(eq=False)

@@ -26,14 +26,11 @@ from numpy.typing import NDArray
 
 from benchmarks.datasets import Problem
 from benchmarks.kernels import KernelCase
+from benchmarks.race.entrant import PeerError
 
-__all__ = ["Built", "Found", "MlpackTree", "PeerError"]
+__all__ = ["Built", "Found", "MlpackTree"]
 
 _START_SECONDS = 120.0  # a process may take so long to import and to take the data
-
-
-class PeerError(RuntimeError):
-    """mlpack crashed, hung, or cannot do what it was asked."""
 
 
 @dataclass(frozen=True, kw_only=True)

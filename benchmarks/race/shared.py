@@ -1,4 +1,4 @@
-"""Who searches: the engines of fastmks over one index, its planner, and mlpack."""
+"""Engines of ours that share one index, so that a tree is built once."""
 
 import time
 from collections.abc import Callable
@@ -8,46 +8,33 @@ from statistics import median
 
 import fastmks
 from benchmarks.race.entrant import Entrant, Ready, Task
-from benchmarks.race.mlpack_entrant import prepare_mlpack
-from benchmarks.race.mlpack_tree import PeerError
+from benchmarks.race.names import DUAL, FILTER, SCAN, TREE, TREE_OF_ONE
 from benchmarks.race.ours import BASE, ours, prepare_engine
 
-__all__ = ["AUTO", "FILTER", "MLPACK", "SCAN", "TREE", "TREE_OF_ONE", "mlpack", "our_entrants"]
+__all__ = ["our_entrants"]
 
-SCAN, TREE, FILTER, AUTO = (f"fastmks {name}" for name in ("scan", "tree", "filter", "auto"))
-TREE_OF_ONE = "fastmks tree, blocks of one"  # its evaluations compare with mlpack's base cases
-MLPACK = "mlpack single-tree"
 _SHORT_SECONDS = 0.1  # builds are repeated until they took so long together,
 _MOST_BUILDS = 5  # or were so many
 
 
-def our_entrants() -> list[Entrant]:
-    """Return ours. All but auto share an index, so that a tree is built once.
+def our_entrants(*, has_dual_tree: bool) -> list[Entrant]:
+    """Return ours, anew.
 
     auto has an index of its own: what its planner chooses depends on what it has built.
     """
     shared = _Shared()
-    return [
+    found = [
         _ours(SCAN, partial(shared.prepare, "scan")),
         _ours(TREE, partial(shared.prepare_built, "tree")),
         _ours(TREE_OF_ONE, shared.prepare_blocks_of_one),
-        _ours(FILTER, partial(shared.prepare_built, "filter")),
-        ours("auto"),
     ]
-
-
-def mlpack(left_out: str | None) -> Entrant:
-    """Return mlpack; `left_out` says why it is not even tried."""
-    prepare = prepare_mlpack if left_out is None else partial(_refuse, left_out)
-    return Entrant(name=MLPACK, prepare=prepare, needs=("mlpack",), in_bar=False)
+    if has_dual_tree:
+        found.append(_ours(DUAL, partial(shared.prepare, "dual-tree")))
+    return [*found, _ours(FILTER, partial(shared.prepare_built, "filter")), ours("auto")]
 
 
 def _ours(name: str, prepare: Callable[[Task], Ready]) -> Entrant:
-    return Entrant(name=name, prepare=prepare, is_ours=True)
-
-
-def _refuse(reason: str, task: Task) -> Ready:
-    raise PeerError(reason)
+    return Entrant(name=name, prepare=prepare, is_ours=True, is_brute=name == SCAN)
 
 
 class _Shared:
