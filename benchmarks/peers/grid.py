@@ -53,7 +53,7 @@ _FULL = _Sizes(
     batches=(1, 100, 5000),
     threads=(1, 2),
     rounds=5,
-    lap_seconds=0.2,
+    lap_seconds=0.15,
 )
 _QUICK = _Sizes(
     n_objects=10_000, ks=(1, 10), batches=(1, 500), threads=(1,), rounds=3, lap_seconds=0.1
