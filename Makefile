@@ -9,8 +9,8 @@ SOURCES := $(shell find $(ROOT)/src $(ROOT)/cpp -type f -not -name '*.pyc') \
 CPP_FILES := $(shell find $(ROOT)/cpp -name '*.hpp' -o -name '*.cpp' -o -name '*.inl')
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test test-cpp test-python lint format stub bench bench-tree bench-sparse bench-paper \
-        bench-units bench-objects bench-living peers growth sanitize sanitize-threads wheel clean
+.PHONY: help demo test test-cpp test-python lint format stub peers growth bench-paper bench-units \
+        bench-objects bench-living sanitize sanitize-threads wheel clean
 .DELETE_ON_ERROR:
 
 help:
@@ -18,14 +18,13 @@ help:
 	@echo "make test      set up, build, and run all tests"
 	@echo "make lint      linters, type checks and the guards in tools/"
 	@echo "make format    put the sources into their canonical form"
-	@echo "make bench     compare the scan with its peers (DATA=folder for real data)"
-	@echo "make bench-tree, bench-paper: the tree against mlpack, and the paper's grid"
+	@echo "make peers     the bars of exact search: vectors, texts, proteins and fingerprints against"
+	@echo "               what people use today (DATA=folder for real data)"
+	@echo "make growth    how costs grow with the number of objects and their dimension, beside mlpack"
+	@echo "make bench-paper   the paper's grid"
 	@echo "make bench-units   what each unit of the CPU does for the filter"
-	@echo "make bench-sparse  inverted lists against scipy and sparse_dot_topn"
 	@echo "make bench-objects  searches of objects that are not vectors"
 	@echo "make bench-living  indexes that grow, shrink, are written while read, and go to files"
-	@echo "make peers     the bars of exact search against FAISS, numpy, usearch, scikit-learn, mlpack, FPSim2"
-	@echo "make growth    how costs grow with the number of objects and their dimension, beside mlpack"
 	@echo "make sanitize  all tests under address and undefined-behaviour sanitizers"
 	@echo "make sanitize-threads  searches of shared structures under the thread sanitizer"
 	@echo "make wheel     build a wheel and import it in an empty environment"
@@ -61,23 +60,14 @@ format: $(VENV)/.built-lint
 stub: $(VENV)/.built-lint
 	cd $(ROOT) && $(BIN)/python tools/check_stub.py --write
 
-bench: $(VENV)/.built-bench
-	cd $(ROOT) && $(BIN)/python -m benchmarks.peers.scan $(if $(DATA),--data $(DATA))
-
-bench-tree: $(VENV)/.built-bench
-	cd $(ROOT) && $(BIN)/python -m benchmarks.peers.tree $(if $(DATA),--data $(DATA))
-
-bench-sparse: $(VENV)/.built-bench
-	cd $(ROOT) && $(BIN)/python -m benchmarks.peers.postings $(if $(DATA),--data $(DATA))
-
-bench-paper: $(VENV)/.built-bench
+bench-paper: $(VENV)/.built-peers
 	cd $(ROOT) && $(BIN)/python -m benchmarks.paper.grid $(if $(DATA),--data $(DATA))
 	cd $(ROOT) && $(BIN)/python -m benchmarks.paper.evaluations $(if $(DATA),--data $(DATA))
 
-bench-units: $(VENV)/.built-bench
+bench-units: $(VENV)/.built-peers
 	cd $(ROOT) && $(BIN)/python -m benchmarks.units
 
-bench-objects: $(VENV)/.built-bench
+bench-objects: $(VENV)/.built-peers
 	cd $(ROOT) && for family in proteins alignments series graphs fingerprints own pivots; do \
 	  $(BIN)/python -m benchmarks.objects.$$family $(if $(DATA),--data $(DATA)) || exit 1; done
 
@@ -86,7 +76,7 @@ bench-living: $(VENV)/.built-peers
 	cd $(ROOT) && $(BIN)/python -m benchmarks.living --out benchmarks/results/living.json \
 	  $(if $(DATA),--data $(DATA)) $(OPTIONS)
 
-peers: $(VENV)/.built-peers
+peers: $(VENV)/.built-peers $(VENV)/.tried-hnswlib
 	cd $(ROOT) && $(BIN)/python -m benchmarks.peers --out benchmarks/results/peers_bars.json \
 	  $(if $(DATA),--data $(DATA)) $(OPTIONS)
 
@@ -138,6 +128,12 @@ $(VENV)/.built-%: $(VENV)/.ready $(SOURCES)
 	@mkdir -p $(BUILD)
 	@echo "Building fastmks and installing what make $* needs ..."
 	@$(PIP) install "$(ROOT)[$*]"
+	@touch $@
+
+# It comes as sources only: where it cannot be built, tables say that it is not installed.
+$(VENV)/.tried-hnswlib: $(VENV)/.ready
+	@$(PIP) install "hnswlib>=0.8" 2> $(BUILD)/hnswlib.log \
+	  || echo "hnswlib cannot be built here ($(BUILD)/hnswlib.log): going on without it"
 	@touch $@
 
 clean:

@@ -88,9 +88,6 @@ class Collector:
             return None
         if self._options.data is None:
             return None
-        if name in datasets.SPARSE_NAMES and not is_installed("scipy"):
-            self.note(f"scipy is not installed: {name} is left out")
-            return None
         found = datasets.read_real(self._options.data, name)
         if found is None:
             self.note(f"not in the folder: {datasets.file_of(name)}")

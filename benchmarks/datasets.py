@@ -8,37 +8,38 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "SPARSE_NAMES",
+    "COUNTS_FILES",
     "Problem",
     "Table",
     "count_rows",
     "digits",
     "file_of",
-    "missing_files",
     "normal",
     "read_counts",
     "read_dense",
     "read_real",
-    "read_text",
     "uniform",
     "weigh_texts",
     "zipf_counts",
-    "zipf_text",
 ]
 
-SPARSE_NAMES = ("blog posts",)  # of those that `read_real` knows
+COUNTS_FILES = {"20 newsgroups": "newsgroups20_counts.npz", "blog posts": "blogposts_counts.npz"}
 _N_QUERIES = 1000  # held out of sets that come without queries of their own
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Problem:
-    """Objects and queries as given: two arrays, two CSR matrices, or two lists of any objects."""
+    """Objects and queries as given: two arrays, two CSR matrices, or two lists of any objects.
+
+    An array of uint64 holds fingerprints, 64 bits in each number.
+    """
 
     name: str
     origin: str  # how to get the same rows again
     objects: Any
     queries: Any
     width: int | None = None  # of objects in a list: the columns that a vector of theirs would have
+    vectors: tuple[Any, Any] | None = None  # objects and queries of lists, for who knows rows only
 
     @property
     def has_rows(self) -> bool:
@@ -49,6 +50,30 @@ class Problem:
     def is_sparse(self) -> bool:
         """Whether the rows are sparse."""
         return self.has_rows and not isinstance(self.objects, np.ndarray)
+
+    @property
+    def is_bits(self) -> bool:
+        """Whether the rows are fingerprints."""
+        return self.has_rows and self.dtype == "uint64"
+
+    @property
+    def kind(self) -> str:
+        """What everybody searches: "dense", "sparse", "bits", or "objects" that are no vectors."""
+        if not self.has_rows:
+            return "objects" if self.vectors is None else "sparse"
+        if self.is_bits:
+            return "bits"
+        return "sparse" if self.is_sparse else "dense"
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the objects, as rows where they are lists with such."""
+        rows = self.objects if self.vectors is None else self.vectors[0]
+        if isinstance(rows, list):
+            return sum(len(one) for one in rows)
+        if isinstance(rows, np.ndarray):
+            return int(rows.nbytes)
+        return int(rows.data.nbytes + rows.indices.nbytes + rows.indptr.nbytes)
 
     @property
     def dtype(self) -> str:
@@ -68,11 +93,13 @@ class Problem:
     @property
     def n_columns(self) -> int:
         """The length of every vector."""
-        return int(self.objects.shape[1]) if self.has_rows else self.width or 0
+        if not self.has_rows:
+            return self.width or 0
+        return int(self.objects.shape[1]) * (64 if self.is_bits else 1)
 
     def cast(self, dtype: str) -> "Problem":
         """The same rows for a contestant that stores `dtype`: rounded where they must be."""
-        if not self.has_rows:
+        if not self.has_rows or self.is_bits:
             return self
         objects = self.objects.astype(dtype, copy=False)
         return replace(self, objects=objects, queries=self.queries.astype(dtype, copy=False))
@@ -176,52 +203,31 @@ def zipf_counts(n_objects: int, n_columns: int, *, n_queries: int, seed: int = 0
     )
 
 
-def zipf_text(n_objects: int, n_columns: int, *, n_queries: int, seed: int = 0) -> Problem:
-    """Return the texts of `zipf_counts` as tf-idf."""
-    counts = zipf_counts(n_objects, n_columns, n_queries=n_queries, seed=seed)
-    return _tf_idf(counts.name, counts.origin, counts.objects, counts.queries)
-
-
 def read_dense(folder: Path) -> list[Problem]:
     """Return those of the dense sets that lie in `folder`."""
     return [read(folder / file) for file, read in _DENSE.items() if (folder / file).exists()]
 
 
-def read_text(folder: Path) -> list[Problem]:
-    """Return those of the text sets that lie in `folder`, as tf-idf."""
-    return [read(folder / file) for file, read in _TEXT.items() if (folder / file).exists()]
-
-
 def read_real(folder: Path, name: str) -> Problem | None:
-    """Return a set by its name, or nothing where its file is not in `folder`."""
-    file = folder / file_of(name)
-    if not file.exists():
-        return None
-    if name in _TABLES:
-        return _TABLES[name].read(folder)
-    return {**_DENSE, **_TEXT}[file.name](file)
+    """Return a table by its name, or nothing where its file is not in `folder`."""
+    return _TABLES[name].read(folder) if (folder / file_of(name)).exists() else None
 
 
 def read_counts(folder: Path, name: str) -> Problem | None:
     """Return a text set as word counts, or nothing where its file is not in `folder`."""
-    file = folder / {"20 newsgroups": "newsgroups20_counts.npz", **_OTHER_FILES}[name]
+    file = folder / COUNTS_FILES[name]
     return _counts(file, name) if file.exists() else None
 
 
 def weigh_texts(folder: Path, file: str, name: str, *, n_held_out: int) -> Problem:
     """Return word counts of a file as tf-idf, some of the texts held out as queries."""
     counts = _counts(folder / file, name, n_held_out)
-    return _tf_idf(name, f"{file}: {counts.origin}", counts.objects, counts.queries)
+    return _tf_idf(replace(counts, origin=f"{file}: {counts.origin}"))
 
 
 def file_of(name: str) -> str:
-    """Return the name of the file that holds a set."""
-    return _TABLES[name].file if name in _TABLES else _OTHER_FILES[name]
-
-
-def missing_files(folder: Path) -> list[str]:
-    """Return the files that `read_dense` and `read_text` look for and do not find."""
-    return [file for file in (*_DENSE, *_TEXT) if not (folder / file).exists()]
+    """Return the name of the file that holds a table."""
+    return _TABLES[name].file
 
 
 def _mnist(file: Path) -> Problem:
@@ -288,14 +294,6 @@ def _scaled(rows: Any, scale: float, dtype: str) -> Any:
     return np.ascontiguousarray(rows * scale if scale != 1.0 else rows, dtype=dtype)
 
 
-def _newsgroups(file: Path) -> Problem:
-    return _read_counts(file, "20 newsgroups")
-
-
-def _blogposts(file: Path) -> Problem:
-    return _read_counts(file, "blog posts")
-
-
 def _counts(file: Path, name: str, n_held_out: int = _N_QUERIES) -> Problem:
     from scipy.sparse import load_npz
 
@@ -310,19 +308,15 @@ def _counts(file: Path, name: str, n_held_out: int = _N_QUERIES) -> Problem:
     )
 
 
-def _read_counts(file: Path, name: str) -> Problem:
-    counts = _counts(file, name)
-    return _tf_idf(name, counts.origin, counts.objects, counts.queries)
-
-
 def _held_out(n_rows: int, n_queries: int = _N_QUERIES) -> tuple[Any, Any]:
     """Return the rows that are objects and the rows that are queries, both increasing."""
     mixed = np.random.default_rng(0).permutation(n_rows)
     return np.sort(mixed[n_queries:]), np.sort(mixed[:n_queries])
 
 
-def _tf_idf(name: str, origin: str, objects: Any, queries: Any) -> Problem:
+def _tf_idf(counted: Problem) -> Problem:
     """Weigh counts by tf-idf and make rows unit vectors, so that linear is the cosine of texts."""
+    objects = counted.objects
     n_with_word = np.bincount(objects.indices, minlength=objects.shape[1])
     weights = 1.0 + np.log((1.0 + objects.shape[0]) / (1.0 + n_with_word))
 
@@ -335,11 +329,11 @@ def _tf_idf(name: str, origin: str, objects: Any, queries: Any) -> Problem:
         rows.sort_indices()
         return rows
 
-    return Problem(
-        name=name,
-        origin=f"{origin}; tf-idf, unit rows",
+    return replace(
+        counted,
+        origin=f"{counted.origin}; tf-idf, unit rows",
         objects=weigh(objects),
-        queries=weigh(queries),
+        queries=weigh(counted.queries),
     )
 
 
@@ -348,7 +342,6 @@ def _longest(rows: Any) -> float:
     return float(np.sqrt(squares.sum(axis=1, dtype=np.float64).max()))
 
 
-_OTHER_FILES = {"MNIST": "mnist.npz", "blog posts": "blogposts_counts.npz"}
 _TABLES = {
     table.name: table
     for table in (
@@ -370,7 +363,3 @@ _TABLES = {
     )
 }
 _DENSE: dict[str, Callable[[Path], Problem]] = {"mnist.npz": _mnist, "glove100_50k.npz": _glove}
-_TEXT: dict[str, Callable[[Path], Problem]] = {
-    "newsgroups20_counts.npz": _newsgroups,
-    "blogposts_counts.npz": _blogposts,
-}

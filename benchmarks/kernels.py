@@ -1,4 +1,4 @@
-"""The kernels of the tree's benchmarks, as fastmks and as mlpack name them."""
+"""The kernels of the benchmarks, as fastmks and as mlpack name them."""
 
 from dataclasses import dataclass, field
 
@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.datasets import Problem
-from fastmks.kernels import Cosine, Kernel, Linear, Polynomial, Tanh
+from fastmks.kernels import Cosine, Kernel, Linear, Polynomial, Spectrum, Tanh, Tanimoto
 
-__all__ = ["COSINE", "LINEAR", "POLYNOMIAL", "TANH", "KernelCase"]
+__all__ = ["COSINE", "LINEAR", "POLYNOMIAL", "SPECTRUM", "TANH", "TANIMOTO", "KernelCase"]
 
 _DEGREE = 10
+_LETTERS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +20,7 @@ class KernelCase:
 
     name: str
     kernel: Kernel
-    mlpack: dict[str, str | float] = field(default_factory=dict)  # its arguments
+    mlpack: dict[str, str | float] = field(default_factory=dict)  # its arguments; none: unknown
     is_scaled: bool = False  # rows are brought into the unit ball, or all values are equal
     degree: int = 1  # of the polynomial of cosines or products that it is
 
@@ -52,3 +53,5 @@ TANH = KernelCase(  # not Mercer: our trees refuse it, and mlpack may hang on it
     mlpack={"kernel": "hyptan", "scale": 1.0, "offset": 0.0},
     is_scaled=True,
 )
+SPECTRUM = KernelCase(name=f"spectrum {_LETTERS}", kernel=Spectrum(_LETTERS))  # of strings
+TANIMOTO = KernelCase(name="tanimoto", kernel=Tanimoto())  # of fingerprints

@@ -11,21 +11,15 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness import Figure, Race
-
 __all__ = [
     "Check",
     "Ledger",
-    "Report",
     "commit",
     "describe_machine",
     "keep_ledger",
     "markdown",
-    "read",
-    "table",
     "today",
     "versions",
-    "write",
     "write_ledger",
 ]
 
@@ -41,6 +35,7 @@ _PACKAGES = (
     "usearch",
     "FPSim2",
     "rdkit",
+    "hnswlib",
 )
 _HERE = Path(__file__).parent
 
@@ -65,8 +60,8 @@ class Check:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Circumstances:
-    """Where and when a program measured, with what."""
+class Ledger:
+    """What a program measured, where, when and with what: a row for each case, all alike."""
 
     name: str
     date: str
@@ -74,20 +69,6 @@ class Circumstances:
     machine: dict[str, Any]
     versions: dict[str, str]
     notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Report(Circumstances):
-    """Everything one program of races measured."""
-
-    races: tuple[Race, ...]
-    checks: tuple[Check, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ledger(Circumstances):
-    """What a program that is no race measured: one row for each case, all with the same fields."""
-
     rows: tuple[Any, ...]  # dataclasses
     checks: tuple[Check, ...]
 
@@ -160,79 +141,6 @@ def commit() -> str:
     head = _git("rev-parse", "--short=12", "HEAD")
     changes = _git("status", "--porcelain", "--", "src", "cpp", "CMakeLists.txt")
     return f"{head} with changes" if head and changes else head or "unknown"
-
-
-def write(report: Report, folder: Path = _HERE / "results") -> Path:
-    """Write folder/NAME.json and return its path."""
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{report.name}.json"
-    file.write_text(json.dumps(asdict(report), indent=1) + "\n", encoding="utf-8")
-    return file
-
-
-def read(file: Path) -> Report:
-    """Return the report that `write` wrote."""
-    fields = json.loads(file.read_text(encoding="utf-8"))
-    fields["notes"] = tuple(fields["notes"])
-    fields["races"] = tuple(map(_read_race, fields["races"]))
-    fields["checks"] = tuple(Check(**check) for check in fields["checks"])
-    return Report(**fields)
-
-
-def table(race: Race) -> str:
-    """Return a race as text: one line for each contestant."""
-    shape = f"{race.n_objects} x {race.n_columns} {race.kind} {race.dtype}"
-    head = [
-        f"{race.title}, {race.threads} thread{'s' * (race.threads > 1)}{_noise(race)}",
-        f"  {race.n_queries} queries, {shape} ({race.origin})",
-    ]
-    seconds = ("median s", "min s", f"x {race.baseline}", "build s", "cores")
-    rows = [
-        ["", *seconds, "wrong", "as stored", "ties"],
-        *(_cells(figure) for figure in race.figures),
-    ]
-    return "\n".join(head + _aligned(rows))
-
-
-def _noise(race: Race) -> str:
-    return "" if race.others is None else f", others took {race.others:.0%} of the machine"
-
-
-def _cells(figure: Figure) -> list[str]:
-    if not figure.seconds:
-        return [figure.contestant, "not installed"]
-    seconds = (
-        figure.median_seconds,
-        figure.min_seconds,
-        figure.ratio,
-        figure.build_seconds,
-        figure.cores,
-    )
-    counts = (figure.wrong, figure.wrong_as_stored, figure.ties)
-    return [
-        figure.contestant,
-        *("-" if number is None else f"{number:.3f}" for number in seconds),
-        *("-" if count is None else str(count) for count in counts),
-    ]
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    full = [row for row in rows if len(row) == len(rows[0])]
-    widths = [max(map(len, column)) for column in zip(*full, strict=True)]
-    widths[0] = max(len(row[0]) for row in rows)
-    lines = []
-    for name, *cells in rows:
-        padded = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=False))
-        lines.append("  ".join(["", name.ljust(widths[0]), *padded]))
-    return lines
-
-
-def _read_race(fields: dict[str, Any]) -> Race:
-    figures = []
-    for figure in fields["figures"]:
-        figure["seconds"] = tuple(figure["seconds"])
-        figures.append(Figure(**figure))
-    return Race(**{**fields, "figures": tuple(figures)})
 
 
 def _cpu_model() -> str:

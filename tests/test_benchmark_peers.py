@@ -1,4 +1,4 @@
-"""The program of the bars: its arithmetic, its judgement, its file; never its times."""
+"""The program of the bars: its cells, its arithmetic, its file; never its times."""
 
 import json
 import sys
@@ -10,65 +10,86 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # benchmarks are not installed
 
-from benchmarks.datasets import Problem, normal
-from benchmarks.harness import Answer
+from benchmarks.command import Collector, read_options
+from benchmarks.datasets import Problem
+from benchmarks.kept import Kept
 from benchmarks.pages import put_into
 from benchmarks.peers import grid
 from benchmarks.peers.bars import Bar, checks, find_bars, scan_share, work_share
-from benchmarks.peers.cell import Cell, Entry, Figure, Key, measure
-from benchmarks.peers.entrants import Entrant, Ready, Task, entrants
-from benchmarks.peers.exactness import Exactness, Judge
-from benchmarks.peers.kept import Kept
-from benchmarks.peers.sets import collect
-from benchmarks.peers.tables import all_tables
+from benchmarks.peers.cells import Cells, serves
+from benchmarks.peers.entrants import entrants
+from benchmarks.peers.sets import Given, find_sources
+from benchmarks.peers.tables import all_tables, line_of
+from benchmarks.race import contest
+from benchmarks.race.cell import Cell, Figure, Key, measure, read_cell
+from benchmarks.race.contest import keys_of
+from benchmarks.running import INTERRUPTED, Run
 
-SMALL = replace(normal(60, 5, n_queries=7, seed=3).cast("float32"), name="small")
-TIED = Problem(  # values 3, 5, 5, 1 and 0, 2, 2, 2
-    name="tied",
-    origin="written here",
-    objects=np.array([[3.0, 0.0], [5.0, 2.0], [5.0, 2.0], [1.0, 2.0]], np.float32),
-    queries=np.array([[1.0, 0.0], [0.0, 1.0]], np.float32),
-)
 KEY = Key(problem="mnist", n_objects=60, n_queries=7, kernel="linear", k=3, batch=7, threads=1)
-FACTS: dict[str, str | int] = {"n_columns": 5, "origin": "", "commit": "none"}
 TINY = ["--quick", "--rounds", "1", "--objects", "80", "--queries", "5", "--k", "3"]
+NORMAL = ["--sets", "normal", "--kernels", "cosine"]
+FULL = Cells(ks=(1, 10, 100), batches=(1, 100, 5000), threads=(1, 2))
 
 
 @pytest.fixture
 def no_peer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody but numpy is installed."""
-    monkeypatch.setattr(grid, "_is_there", lambda name: False)
+    monkeypatch.setattr("benchmarks.race.entrant._is_there", lambda name: False)
 
 
 def run(*more: str) -> int:
     return grid.main([*TINY, *more])
 
 
-def figure(name: str, microseconds: float, **more) -> Figure:
+def kept_in(file: Path | None, **more) -> Kept[Cell]:
+    return Kept(grid.NAME, file, read=read_cell, **more)
+
+
+def figure(name: str, microseconds: float | None, **more) -> Figure:
     known = {"is_ours": name.startswith("fastmks"), "in_bar": True, "is_brute": True}
     return Figure(name=name, median_us=microseconds, best_us=microseconds, **known | more)
 
 
 def cell(*figures: Figure, **more) -> Cell:
-    return Cell(**KEY.__dict__ | more, **FACTS, others=0.25, seconds=1.0, figures=figures)  # type: ignore[arg-type]
+    known = {"n_columns": 5, "origin": "", "commit": "none", "others": 0.25, "seconds": 1.0}
+    return Cell(**KEY.__dict__ | known | more, figures=figures)
+
+
+def sources(*options: str):
+    parsed = read_options("peers", None, options, grid._extend)
+    collector = Collector(parsed)
+    return find_sources(collector, parsed.data), collector.notes
 
 
 @pytest.mark.usefixtures("no_peer")
-def test_the_smallest_run_needs_no_data_and_no_peer(tmp_path, capsys):
+def test_the_smallest_run_needs_no_data_and_no_peer(tmp_path, capsys, monkeypatch):
     file, page = tmp_path / "figures.json", tmp_path / "page.md"
     page.write_text("before\n<!-- peers: begin -->\noutdated\n<!-- peers: end -->\nafter\n")
+    expected: list[int] = []
+    monkeypatch.setattr(Run, "expect", lambda self, n_cells: expected.append(n_cells))
+    monkeypatch.setattr(Run, "leave_out", lambda self, n_cells: expected.append(-n_cells))
     assert run("--out", str(file), "--tables", str(page)) == 0
     stored = json.loads(file.read_text())
     assert stored["name"] == "peers_bars"
     assert stored["notes"][0].startswith("no --data")
-    assert {one["problem"] for one in stored["cells"]} == {"decaying", "points 3-d", "normal"}
-    assert {one["batch"] for one in stored["cells"]} == {1, 5}
-    figures = [one for cell in stored["cells"] for one in cell["figures"]]
-    assert not any(one["differ"] for one in figures if one["is_ours"])
-    failures = {one["name"]: one["failure"] for one in figures if "failure" in one}
+    cells = [read_cell(fields) for fields in stored["cells"]]
+    assert sum(expected) == len(cells)
+    assert {(one.problem, one.facts["kind"]) for one in cells} == {
+        ("decaying", "dense"),
+        ("points 3-d", "dense"),
+        ("normal", "dense"),
+        ("zipf text", "sparse"),
+        ("fingerprints", "bits"),
+    }
+    assert {one.batch for one in cells} == {1, 5}
+    figures = [one for found in cells for one in found.figures]
+    assert not any(one.differ or one.failure for one in figures if one.is_ours)
+    failures = {one.name: one.failure for one in figures if one.failure}
     assert failures["faiss flat"] == "not installed: faiss.IndexFlatIP"
-    assert set(failures) == {one.name for one in entrants() if one.needs}
-    assert stored["rows"]["fingerprints 80, 1 thread"]
+    peers = {one.name for one in entrants() if one.needs}
+    sparse = {"scipy", "scipy float32", "sparse_dot_topn", "sparse_dot_topn float32"}
+    assert set(failures) == peers | sparse | {"FPSim2"}
+    assert all(one.is_refused for one in figures if one.failure)
     text = page.read_text()
     assert text.startswith("before\n")
     assert text.endswith("after\n")
@@ -80,7 +101,7 @@ def test_the_smallest_run_needs_no_data_and_no_peer(tmp_path, capsys):
 @pytest.mark.usefixtures("no_peer")
 def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch, capsys):
     file = str(tmp_path / "figures.json")
-    sets = ["--sets", "normal", "--kernels", "cosine", "--out", file]
+    sets = [*NORMAL, "--out", file]
     assert run(*sets, "--minutes", "0.0000001") == 0
     assert "stopped by --minutes" in capsys.readouterr().err
     first = json.loads(Path(file).read_text())["cells"]
@@ -93,101 +114,91 @@ def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch, capsys):
     def measure_nothing(*_: object, **more: object) -> None:
         raise AssertionError("everything is there")
 
-    monkeypatch.setattr(grid, "measure", measure_nothing)
+    monkeypatch.setattr(contest, "measure", measure_nothing)
     assert run(*sets) == 0
     assert run(*sets, "--show") == 0
     assert "### The bars" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("no_peer")
+def test_an_interrupt_inside_a_cell_keeps_what_was_finished(tmp_path, monkeypatch, capsys):
+    file = tmp_path / "figures.json"
+    asked: list[object] = []
+
+    def interrupted(key, *rest, **more):
+        asked.append(key)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return measure(key, *rest, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(contest, "measure", interrupted)
+        assert run(*NORMAL, "--out", str(file)) == INTERRUPTED == 130
+    assert "interrupted: 1 cells are kept" in capsys.readouterr().err
+    assert [one.key for one in kept_in(file).cells] == asked[:1]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["figures.json"]
+    assert run(*NORMAL, "--out", str(file)) == 0
+    assert [one.key for one in kept_in(file).cells] == asked
+
+
 def test_noisy_cells_are_measured_again(tmp_path):
     file = tmp_path / "figures.json"
-    kept = Kept(file)
-    kept.add(cell(figure("fastmks auto", 2.0)))
+    kept = kept_in(file)
+    kept.add(cell(figure("fastmks auto", 2.0), facts={"kind": "bits"}))
     kept.write(["a note"], ())
-    assert KEY in Kept(file)
-    assert Kept(file).cells == kept.cells
-    assert KEY not in Kept(file, most_others=0.1)
+    assert KEY in kept_in(file)
+    assert kept_in(file).cells == kept.cells
+    assert KEY not in kept_in(file, most_others=0.1)
 
 
 def test_a_file_of_another_program_is_refused(tmp_path):
     file = tmp_path / "figures.json"
     file.write_text('{"name": "other"}')
-    with pytest.raises(ValueError, match="must hold figures of this program"):
-        Kept(file)
+    with pytest.raises(ValueError, match="must hold figures of benchmarks.peers_bars"):
+        kept_in(file)
 
 
-@pytest.mark.parametrize(
-    ("answer", "verdict"),
-    [
-        ([[1, 2, 0], [1, 2, 3]], Exactness(2, differ=0, ties=0)),
-        ([[2, 1, 0], [3, 2, 1]], Exactness(2, differ=2, ties=2)),
-        ([[0, 1, 2], [1, 2, 3]], Exactness(2, differ=1, ties=0)),  # order
-        ([[1, 1, 0], [1, 2, 3]], Exactness(2, differ=1, ties=0)),  # twice the same
-        ([[1, 2, -1], [1, 2, 4]], Exactness(2, differ=2, ties=0)),  # no such object
-        ([[1, 2], [1, 3]], Exactness(2, differ=1, ties=1)),  # a smaller k
-    ],
-)
-def test_verdicts(answer, verdict):
-    judge = Judge(TIED, "linear", 3, threads=1)
-    assert judge.compare(np.array(answer)) == verdict
+def test_stored_figures_can_be_shown(capsys):
+    """Whatever run they are of: older ones have fewer fields."""
+    file = Path(__file__).parents[1] / "benchmarks" / "results" / "peers_bars.json"
+    assert grid.main(["--show", "--out", str(file)]) == 0
+    assert "### Whose answers are the true ones" in capsys.readouterr().out
 
 
-def test_later_queries_are_judged_by_their_own_truth():
-    judge = Judge(SMALL, "cosine", 4, threads=1)
-    found = Task.of(SMALL, "cosine", threads=1, patience=1.0)
-    truth = np.argsort(-(found.queries @ found.objects.T), axis=1)[:, :4]
-    assert judge.compare(truth[3:], begin=3) == Exactness(4, differ=0, ties=0)
-    assert judge.compare(truth[:4], begin=3).differ == 4
+def test_one_thread_has_every_batch_for_ten_and_no_bar_is_left_without_a_cell():
+    outline = Problem(
+        name="mnist", origin="", objects=np.empty((10**6, 0)), queries=np.empty((5000, 0))
+    )
+    (source,) = sources("--sets", "normal")[0]
+    found = FULL.contests(source, Given(outline, list), None)
+    places = {
+        one.case.name: [(key.threads, key.k, key.batch) for key in keys_of(one)] for one in found
+    }
+    assert places["linear"] == places["cosine"]
+    assert set(places["linear"]) == {
+        *((1, 10, batch) for batch in (1, 100, 5000)),
+        *((1, k, batch) for k in (1, 100) for batch in (1, 5000)),
+        *((2, 10, batch) for batch in (1, 5000)),
+    }
+    assert places["polynomial 10"] == [(1, 10, 1), (1, 10, 5000)]
+    assert FULL.contests(source, Given(outline, list), ["tanimoto"]) == []
 
 
-def prepared(search, n_fixed=None):
-    def prepare(task: Task) -> Ready:
-        return Ready(
-            search=search,
-            queries=task.queries,
-            n_bytes=lambda: 7,
-            build_seconds=0.5,
-            n_fixed=n_fixed,
-        )
+def test_who_takes_part_where():
+    def names(**more) -> set[str]:
+        key = replace(KEY, **more)
+        return {one.name for one in entrants() if serves(one, key)}
 
-    return prepare
-
-
-def test_a_cell_counts_what_each_did_and_survives_who_fails():
-    judge = Judge(SMALL, "linear", 3, threads=1)
-    truth = np.argsort(-(SMALL.queries @ SMALL.objects.T), axis=1)[:, :3]
-    order = {bytes(row): at for at, row in enumerate(SMALL.queries)}
-
-    def right(queries, k):
-        return Answer(truth[[order[bytes(row)] for row in queries], :k], 60 * len(queries), 4)
-
-    def reversed_(queries, k):
-        return Answer(right(queries, k).indices[:, ::-1])
-
-    def failing(queries, k):
-        raise MemoryError("no room")
-
-    def elsewhere(queries, k):
-        return Answer(truth[:5], seconds=5e-3)
-
-    task = Task.of(SMALL, "linear", threads=1, patience=1.0)
-    entries = [
-        Entry(entrant, entrant.prepare(task))
-        for entrant in (
-            Entrant(name="fastmks auto", prepare=prepared(right), is_ours=True),
-            Entrant(name="reversed", prepare=prepared(reversed_)),
-            Entrant(name="failing", prepare=prepared(failing)),
-            Entrant(name="elsewhere", prepare=prepared(elsewhere, n_fixed=5)),
-        )
-    ]
-    found = measure(KEY, entries, judge, rounds=2, lap_seconds=0.01, facts=FACTS)
-    ours, wrong, failed, far = found.figures
-    assert (ours.checked, ours.differ, ours.evaluations, ours.n_bytes) == (7, 0, 60.0, 7)
-    assert ours.operations == pytest.approx(4 / 7)
-    assert ours.times_less is not None
-    assert (wrong.differ, wrong.ties, wrong.times_less) == (7, 0, None)
-    assert failed.failure == "MemoryError: no room"
-    assert (far.rounds, far.asked, far.median_us) == (1, 5, pytest.approx(1000.0))
+    usual = names()
+    assert {"fastmks auto", "numpy float64", "hnswlib"} < usual
+    assert not {"fastmks tree", "mlpack single-tree, base 2"} & usual
+    low = names(problem="lcdm")
+    assert {"fastmks tree", "mlpack single-tree, base 1.3", "mlpack single-tree, base 2"} < low
+    assert usual - names(batch=1) == {"numpy float64"}
+    assert usual - names(threads=2) == {"numpy float64", "hnswlib"}
+    assert usual - names(problem="normal") == {"hnswlib"}
+    power = names(problem="lcdm", kernel="polynomial 10", batch=1)
+    assert power == usual
 
 
 def test_bars_are_taken_from_the_best_engine_and_from_auto():
@@ -195,9 +206,10 @@ def test_bars_are_taken_from_the_best_engine_and_from_auto():
     slow = figure("fastmks auto", 20.0, times_less=2.0, n_bytes=0, evaluations=60.0)
     fast = figure("fastmks filter", 10.0, times_less=4.0, n_bytes=1200, evaluations=6.0)
     cells = [cell(slow, fast, *peers), cell(slow, fast, *peers, k=1, batch=1)]
+    cells.append(cell(replace(fast, times_less=0.1), *peers, kernel="polynomial 10"))
 
     def bars(engine, *, has_tiles=False) -> dict[str, Bar]:
-        found = find_bars(cells, {}, engine=engine, has_tiles=has_tiles)
+        found = find_bars(cells, engine=engine, has_tiles=has_tiles)
         return {bar.claim: bar for bar in found}
 
     best, auto = bars(None), bars("fastmks auto")
@@ -215,9 +227,33 @@ def test_bars_are_taken_from_the_best_engine_and_from_auto():
     assert work_share(cells[0], replace(fast, operations=30.0)) == pytest.approx(0.2)
 
 
+def test_bars_of_sparse_rows_fingerprints_and_trees():
+    ours = figure("fastmks filter", 10.0, times_less=6.0, evaluations=5.0)
+    sparse = {"kind": "sparse", "data_bytes": 100}
+    cells = [
+        cell(ours, problem="blog posts", k=10, facts=sparse),
+        cell(replace(ours, times_less=1.0), problem="blog posts", k=1, facts=sparse),
+        cell(ours, figure("FPSim2", 30.0), problem="f", batch=1, facts={"kind": "bits"}),
+        cell(ours, figure("numpy popcounts", 5.0), problem="f", facts={"kind": "bits"}),
+        cell(
+            ours,
+            figure("mlpack single-tree, base 1.3", 500.0, evaluations=100.0),
+            figure("mlpack single-tree, base 2", 200.0, evaluations=200.0),
+            problem="lcdm",
+        ),
+    ]
+    found = {bar.claim: bar for bar in find_bars(cells, engine=None, has_tiles=False)}
+    assert found["sparse rows, k = 10"].decisive == 6.0
+    assert found["sparse rows, k = 10"].is_met
+    assert list(found["fingerprints, FPSim2's time"].values.values()) == [3.0]
+    assert found["low dimension, mlpack's time"].decisive == 20.0
+    assert found["low dimension, mlpack's evaluations"].decisive == pytest.approx(20.0)
+    assert work_share(cells[0], replace(ours, operations=1.0)) is None
+
+
 def test_exactness_is_the_only_claim_that_is_required():
     wrong = cell(figure("fastmks filter", 1.0, differ=2, times_less=0.1), figure("numpy", 0.1))
-    bars = {"best engine": find_bars([wrong], {}, engine=None, has_tiles=False)}
+    bars = {"best engine": find_bars([wrong], engine=None, has_tiles=False)}
     required = {claim.claim: claim for claim in checks([wrong], bars) if claim.is_required}
     assert not required["queries with other ids than the truth, ours"].holds
     assert required["searches of ours that failed"].holds
@@ -232,56 +268,43 @@ def test_a_mean_and_a_worst():
     assert replace(bar, is_most=True).worst == ("b", 8.0)
 
 
-def test_fpsim2_is_compared_where_it_ran():
-    rows = [
-        {"contestant": "fastmks, single queries", "milliseconds": 1.0},
-        {"contestant": "FPSim2, single queries", "milliseconds": 3.0},
-    ]
-    (bar,) = find_bars([], {"with": rows, "without": rows[:1]}, engine=None, has_tiles=False)
-    assert bar.values == {"with": 3.0}
-
-
 def test_real_sets_are_read_as_float32(tmp_path):
     rng = np.random.default_rng(0)
     rows = rng.integers(0, 255, (300, 6), dtype=np.uint8)
     np.savez(tmp_path / "mnist.npz", train=rows, test=rows[:20])
     np.savez(tmp_path / "cifar10_gist384.npz", train=rows, test=rows[:9], scale=np.float32(0.5))
-    options = ["--data", str(tmp_path), "--sets", "mnist", "cifar10_gist384", "lcdm"]
-    parsed = grid.read_options("peers", None, options, grid._extend)
-    collector = grid.Collector(parsed)
-    mnist, gist = collect(collector, tmp_path, 200, 12)
+    named = ["mnist", "cifar10_gist384", "lcdm", "proteins"]
+    found, notes = sources("--data", str(tmp_path), "--sets", *named)
+    assert notes == [
+        "not in the folder: lcdm_mock_galaxies_mr19.npz",
+        "not in the folder: swissprot_100k.fasta.gz",
+    ]
+    gist, mnist = (source.read(200, 12).problem for source in found)  # in the order of the run
     assert (mnist.n_objects, mnist.n_queries, mnist.dtype) == (200, 12, "float32")
     assert mnist.objects.max() <= 1.0
     assert np.array_equal(gist.queries, rows[:9] * np.float32(0.5))
-    assert collector.notes == ["not in the folder: lcdm_mock_galaxies_mr19.npz"]
 
 
-def test_tables_show_the_first_look_and_the_wrong_answers(tmp_path):
-    kept = Kept(None)
-    kept.add(
-        cell(
-            figure("fastmks auto", 2.0, times_less=3.0, checked=7, differ=0),
-            figure("numpy", 6.0, rounds=1, checked=7, differ=2, ties=1),
-        )
+def test_tables_show_the_first_look_the_wrong_answers_and_who_approximates(tmp_path):
+    kept = kept_in(None)
+    found = cell(
+        figure("fastmks auto", 2.0, times_less=3.0, checked=7, differ=0),
+        figure("numpy", 6.0, rounds=1, checked=7, differ=2, ties=1),
+        figure("hnswlib", 1.0, checked=7, differ=6, ties=0, in_bar=False, is_exact=False),
+        figure("usearch", None, failure="knows no kernel x", is_refused=True),
+        figure("faiss", None, failure="MemoryError: no room"),
     )
+    kept.add(found)
     kept.write([], ())
     text = all_tables(kept)
     assert "3 (auto 2; numpy 6)" in text
-    assert "~6 (2 of 7)" in text
-    assert "| numpy | 2 of 7, 1 ties |" in text
+    assert "~6 (1 of 7)" in text
+    assert "| numpy | 1 of 7, 1 ties |" in text
+    assert "| hnswlib (approximate) | 6 of 7 |" in text
+    assert "1 (6 of 7)" in text
+    line = line_of(found)
+    assert line.endswith("ours exact; faiss: MemoryError: no room")
     with pytest.raises(ValueError, match="must have the lines"):
         page = tmp_path / "page.md"
         page.write_text("no markers")
         put_into(page, "peers", text)
-
-
-@pytest.mark.parametrize("name", ["numpy", "numpy by groups", "fastmks filter", "fastmks scan"])
-@pytest.mark.parametrize("kernel", ["linear", "cosine"])
-def test_who_is_always_there_finds_the_truth(name, kernel):
-    task = Task.of(SMALL, kernel, threads=2, patience=1.0)
-    ready = next(one for one in entrants() if one.name == name).prepare(task)
-    judge = Judge(SMALL, kernel, 3, threads=1)
-    found = ready.search(ready.queries, 3).indices
-    assert found is not None
-    assert judge.compare(found).differ == 0
-    assert (ready.n_bytes() or 0) >= 0

@@ -1,18 +1,14 @@
 """Tanimoto search of molecules, beside FPSim2: `python -m benchmarks.objects.fingerprints --help`.
 
-With `--data` (a folder with moses_200k.smi.gz), RDKit and FPSim2: Morgan fingerprints of radius 2
-and 2048 bits, the very words that FPSim2 searches. Without: generated fingerprints, and no peer but
-numpy. The top 10 of each query, single queries and batches, interleaved, on 1 and 2 threads.
+With `--data`: the molecules of `benchmarks.molecules`; without: generated fingerprints, and no peer
+but numpy. The top 10 of each query, single queries and batches, interleaved, on 1 and 2 threads.
 """
 
-import gzip
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -21,26 +17,16 @@ import numpy as np
 import fastmks
 from benchmarks import noise
 from benchmarks.command import read_options
-from benchmarks.harness import is_installed, run_rounds
+from benchmarks.harness import run_rounds
+from benchmarks.molecules import Fpsim2, Molecules, Popcounts, make_molecules
 from benchmarks.report import commit, keep_ledger, markdown, write_ledger
 from fastmks import kernels
 
 __all__ = ["main"]
 
 _K = 10
-_FILE = "moses_200k.smi.gz"
 _Words = np.ndarray[Any, np.dtype[np.uint64]]
 _Search = Callable[[Sequence[int]], np.ndarray[Any, Any]]  # queries -> their k values
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Fingerprints, and FPSim2's engine over the same ones where there is one."""
-
-    name: str
-    words: _Words
-    queries: Sequence[int]
-    peer: Any = None
 
 
 @dataclass(frozen=True)
@@ -65,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     n_objects = options.objects or (5_000 if options.quick else 200_000)
     n_queries = options.queries or (20 if options.quick else 100)
     notes: list[str] = []
-    problem = make_problem(options.data, n_objects, n_queries, notes)
+    problem = make_molecules(options.data, n_objects, n_queries, notes.append)
     rows = []
     for threads in (1, 2):
         rows += compare(problem, threads, rounds=options.rounds or (2 if options.quick else 5))
@@ -78,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0 if all(row.wrong == 0 for row in rows if row.contestant.startswith("fastmks")) else 1
 
 
-def compare(problem: Problem, threads: int, *, rounds: int) -> list[Row]:
+def compare(problem: Molecules, threads: int, *, rounds: int) -> list[Row]:
     """Let all search the same queries, in turn, and check their values."""
     index = fastmks.Index(problem.words, kernels.Tanimoto(), threads=threads)
     singly, at_once = (
@@ -92,13 +78,15 @@ def compare(problem: Problem, threads: int, *, rounds: int) -> list[Row]:
         "fastmks scan, one batch": partial(at_once, "scan"),
     }
     if problem.peer is not None:
-        contestants["FPSim2, single queries"] = partial(_fpsim2, problem, threads)
+        vectors = {query: problem.peer.vector(query) for query in problem.queries}
+        contestants["FPSim2, single queries"] = partial(_fpsim2, problem.peer, vectors, threads)
+    by_numpy = partial(_numpy, Popcounts(problem.words), problem.words)
     if threads == 1:
-        contestants["numpy, single queries"] = partial(_numpy, problem.words)
+        contestants["numpy, single queries"] = by_numpy
     laps = run_rounds(
         [partial(_timed, search, problem.queries) for search in contestants.values()], rounds=rounds
     )
-    truth = _numpy(problem.words, problem.queries)
+    truth = by_numpy(problem.queries)
     hits = index.search(problem.words[list(problem.queries)], _K)
     rows = []
     for name, mine in zip(contestants, laps, strict=True):
@@ -147,91 +135,15 @@ def _batch(
     return index.search(words[list(queries)], _K, algorithm=algorithm).values
 
 
-def _fpsim2(problem: Problem, threads: int, queries: Sequence[int]) -> np.ndarray[Any, Any]:
+def _fpsim2(
+    peer: Fpsim2, vectors: Mapping[int, Any], threads: int, queries: Sequence[int]
+) -> np.ndarray[Any, Any]:
     """FPSim2's in-memory search of float32 values; queries are made beforehand, not timed."""
-    answers = [
-        problem.peer.engine.top_k(problem.peer.vectors[query], _K, 0.0, n_workers=threads)
-        for query in queries
-    ]
-    return np.array([answer["coeff"] for answer in answers])
+    return np.array([peer.search(vectors[query], _K, threads=threads)[0] for query in queries])
 
 
-def _numpy(words: _Words, queries: Sequence[int]) -> np.ndarray[Any, Any]:
-    """Every value of each query, by numpy alone."""
-    sizes = _count_bits(words)
-    answers = []
-    for query in queries:
-        shared = _count_bits(words & words[query])
-        values = shared / np.maximum(sizes + sizes[query] - shared, 1)
-        answers.append(np.sort(np.partition(values, -_K)[-_K:])[::-1])
-    return np.array(answers)
-
-
-def _count_bits(words: _Words) -> np.ndarray[Any, np.dtype[np.int64]]:
-    if hasattr(np, "bitwise_count"):  # numpy 2
-        counts = np.bitwise_count(words)
-    else:
-        of_byte = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1).sum(axis=1)
-        counts = of_byte[np.ascontiguousarray(words).view(np.uint8)]
-    total: np.ndarray[Any, np.dtype[np.int64]] = counts.sum(axis=1, dtype=np.int64)
-    return total
-
-
-@dataclass(frozen=True)
-class _Peer:
-    engine: Any
-    vectors: dict[int, Any]  # the queries, as RDKit's bit vectors
-
-
-def make_problem(data: Path | None, n_objects: int, n_queries: int, notes: list[str]) -> Problem:
-    rng = np.random.default_rng(0)
-    missing = [name for name in ("FPSim2", "rdkit") if not is_installed(name)]
-    if data is None or missing or not (data / _FILE).exists():
-        notes.append(f"generated fingerprints; missing: {missing or 'a folder with ' + _FILE}")
-        words = _draw(rng, n_objects // 50 + 1, halvings=5).repeat(50, axis=0)[:n_objects]
-        words ^= _draw(rng, n_objects, halvings=7)
-        return Problem("generated", words, range(n_queries))
-    from FPSim2 import FPSim2Engine
-    from rdkit.DataStructs import ExplicitBitVect
-
-    engine = FPSim2Engine(str(_database(data, n_objects)))
-    rows = engine.fps[np.argsort(engine.fps[:, 0])]  # FPSim2 orders by the bits set
-    words = np.ascontiguousarray(rows[:, 1:-1]).astype(np.uint64)
-    queries = sorted(int(i) for i in rng.choice(len(words), n_queries, replace=False))
-    vectors = {}
-    for query in queries:
-        vectors[query] = ExplicitBitVect(64 * words.shape[1])
-        bits = np.unpackbits(words[query].astype(">u8").view(np.uint8))  # FPSim2: first bit highest
-        vectors[query].SetBitsFromList(np.flatnonzero(bits).tolist())
-    return Problem("moses", words, queries, _Peer(engine, vectors))
-
-
-def _draw(rng: np.random.Generator, n: int, *, halvings: int) -> _Words:
-    """Rows of 2048 bits, of which one in 2**halvings is set."""
-    words = rng.integers(0, 2**64, (n, 32), dtype=np.uint64)
-    for _ in range(halvings - 1):
-        words &= rng.integers(0, 2**64, words.shape, dtype=np.uint64)
-    return words
-
-
-def _database(data: Path, n_objects: int) -> Path:
-    """FPSim2's file of fingerprints, made once and kept in the folder for temporary files."""
-    from FPSim2.io import create_db_file
-
-    file = Path(tempfile.gettempdir()) / f"fastmks_moses_{n_objects}.h5"
-    if not file.exists():
-        with gzip.open(data / _FILE, "rt", encoding="utf-8") as lines:
-            molecules = [
-                [line.split()[0], i] for i, line in zip(range(n_objects), lines, strict=False)
-            ]
-        create_db_file(
-            mols_source=molecules,
-            filename=str(file),
-            mol_format="smiles",
-            fp_type="Morgan",
-            fp_params={"radius": 2, "fpSize": 2048},
-        )
-    return file
+def _numpy(popcounts: Popcounts, words: _Words, queries: Sequence[int]) -> np.ndarray[Any, Any]:
+    return np.array([popcounts.search(words[query], _K)[0] for query in queries])
 
 
 def _table(rows: Sequence[Row]) -> str:

@@ -5,19 +5,31 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from benchmarks.peers.sets import LOW, STRUCTURED
+from benchmarks.kernels import COSINE, LINEAR
+from benchmarks.peers.cells import MAIN_K
+from benchmarks.peers.dense_sets import LOW, STRUCTURED
+from benchmarks.peers.fingerprints import FPSIM2
 from benchmarks.race.cell import Cell, Figure
+from benchmarks.race.names import AUTO, MLPACK
 from benchmarks.report import Check
 
-__all__ = ["AUTO", "Bar", "best_of", "checks", "find_bars", "scan_share", "work_share"]
+__all__ = [
+    "Bar",
+    "best_of",
+    "checks",
+    "data_bytes",
+    "find_bars",
+    "kind_of",
+    "scan_share",
+    "work_share",
+]
 
-AUTO = "fastmks auto"
-_MLPACK = "mlpack single-tree"
 _BETTER_FORMS = ("faiss flat, tuned", "faiss panorama, rotated")  # not as they come
 _BATCH, _BATCH_TILES = 3.0, 8.0  # times less, with AVX-512 and with AMX
 _SINGLE = 5.0
 _BRUTE = {"lcdm": 100.0, "covertype": 30.0, "aloi": 10.0}
 _TREE_TIME, _TREE_EVALUATIONS = 20.0, 10.0
+_SPARSE, _FINGERPRINTS = 5.0, 2.0
 _MEMORY = 1.6  # of the data, data included
 _PLANNER = 1.1  # times the best single engine
 
@@ -74,16 +86,22 @@ def find_bars(
     """Return every bar that the cells say something about; no engine: the fastest of each cell."""
     batch = _BATCH_TILES if has_tiles else _BATCH
     bar = partial(_bar, engine)
-    structured = [cell for cell in cells if cell.problem in STRUCTURED]
-    normal = [cell for cell in cells if cell.problem == "normal"]
+    usual = [cell for cell in cells if cell.kernel in (LINEAR.name, COSINE.name)]
+    dense = [cell for cell in usual if kind_of(cell) == "dense"]
+    structured = [cell for cell in dense if cell.problem in STRUCTURED]
+    normal = [cell for cell in dense if cell.problem == "normal"]
+    sparse = [cell for cell in cells if kind_of(cell) == "sparse" and cell.k == MAIN_K]
+    bits = [cell for cell in cells if kind_of(cell) == "bits"]
     found = [
         bar("structured sets, batches", batch, _batches(structured), _times_less),
         bar("structured sets, batches, peers as they come", batch, _batches(structured), _plainly),
         bar("structured sets, single queries", _SINGLE, _singles(structured), _times_less),
         bar("isotropic normal, batches", 1.0, _batches(normal), _times_less),
-        *_low_bars(cells, engine),
+        *_low_bars(dense, engine),
+        bar(f"sparse rows, k = {MAIN_K}", _SPARSE, sparse, _times_less),
+        bar("fingerprints, FPSim2's time", _FINGERPRINTS, bits, _times_less_than_fpsim2),
         bar("evaluations, share of the scan's", 1.0, cells, scan_share, is_most=True),
-        bar("memory with the data, times the data", _MEMORY, cells, _memory, is_most=True),
+        bar("memory with the data, times the data", _MEMORY, dense, _memory, is_most=True),
     ]
     if engine == AUTO:
         found.append(
@@ -149,14 +167,24 @@ def best_of(figures: Iterable[Figure]) -> Figure | None:
     return min(timed, key=lambda one: one.median_us or 0.0, default=None)
 
 
+def kind_of(cell: Cell) -> str:
+    """What is searched: "dense", "sparse" or "bits"."""
+    return str(cell.facts.get("kind", "dense"))
+
+
+def data_bytes(cell: Cell) -> int:
+    """Memory of the objects themselves."""
+    return int(cell.facts.get("data_bytes", 4 * cell.n_objects * cell.n_columns))
+
+
 def scan_share(cell: Cell, ours: Figure) -> float | None:
     """Kernel evaluations as a share of the scan's."""
     return None if ours.evaluations is None else ours.evaluations / cell.n_objects
 
 
 def work_share(cell: Cell, ours: Figure) -> float | None:
-    """Multiply-adds, those of bounds included, as a share of the scan's."""
-    if ours.evaluations is None or ours.operations is None:
+    """Multiply-adds, those of bounds included, as a share of the scan's; of dense rows only."""
+    if kind_of(cell) != "dense" or ours.evaluations is None or ours.operations is None:
         return None
     mine = ours.operations + ours.evaluations * cell.n_columns
     return mine / (cell.n_objects * cell.n_columns)
@@ -191,20 +219,24 @@ def _times_less_than_brute(cell: Cell, ours: Figure) -> float | None:
 
 
 def _times_less_than_mlpack(cell: Cell, ours: Figure) -> float | None:
-    return _over(best_of(one for one in cell.figures if one.name == _MLPACK), ours)
+    return _over(best_of(one for one in cell.figures if one.name.startswith(MLPACK)), ours)
 
 
 def _fewer_than_mlpack(cell: Cell, ours: Figure) -> float | None:
-    peer = next((one for one in cell.figures if one.name == _MLPACK), None)
-    if peer is None or peer.evaluations is None or not ours.evaluations:
-        return None
-    return peer.evaluations / ours.evaluations
+    counts = [
+        one.evaluations
+        for one in cell.figures
+        if one.name.startswith(MLPACK) and one.evaluations is not None
+    ]
+    return min(counts) / ours.evaluations if counts and ours.evaluations else None
+
+
+def _times_less_than_fpsim2(cell: Cell, ours: Figure) -> float | None:
+    return _over(best_of(one for one in cell.figures if one.name == FPSIM2), ours)
 
 
 def _memory(cell: Cell, ours: Figure) -> float | None:
-    return (
-        None if ours.n_bytes is None else 1.0 + ours.n_bytes / (4 * cell.n_objects * cell.n_columns)
-    )
+    return None if ours.n_bytes is None else 1.0 + ours.n_bytes / data_bytes(cell)
 
 
 def _behind_best(cell: Cell, ours: Figure) -> float | None:

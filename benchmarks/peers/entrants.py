@@ -1,7 +1,8 @@
-"""Who searches float32 vectors by inner product or cosine, each in the best form we know for it.
+"""Who searches float32 vectors, each in the best form we know for it.
 
-An entrant is made ready once for a set, a kernel and a number of threads, and then asked batches.
-Under the cosine every peer gets unit vectors; what that took is shown, not timed.
+By inner product or cosine; numpy takes powers of products too, others refuse them. An entrant is
+made ready once for a set, a kernel and a number of threads, and then asked batches. Under the
+cosine every peer gets unit vectors; what that took is shown, not timed.
 """
 
 import importlib
@@ -16,8 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.harness import Answer
-from benchmarks.race.entrant import Entrant, Ready, Task
+from benchmarks.peers.approximate import hnswlib
+from benchmarks.race.entrant import Entrant, Ready, Task, products_only
 from benchmarks.race.mlpack_entrant import prepare_mlpack
+from benchmarks.race.names import MLPACK
 from benchmarks.race.numpy_search import prepare_numpy, select_by_groups, select_plainly
 from benchmarks.race.ours import ours
 
@@ -27,6 +30,7 @@ _FAISS_QUERIES, _MOST_QUERIES_LIMIT = 16, 1000
 _LEVEL_COLUMNS, _MOST_LEVELS = 32, 16  # of Panorama: what was best on MNIST, GloVe and Gowalla
 _PANORAMA_BATCH = 1024
 _MLPACK_QUERIES = 500
+_MLPACK_BASES = (1.3, 2.0)  # the paper's, and its own
 
 _Rows = NDArray[Any]
 
@@ -36,50 +40,72 @@ def entrants() -> list[Entrant]:
     return [
         *(ours(name) for name in ("auto", "filter", "scan")),
         ours("tree", only_low=True),
-        _brute("faiss flat", _prepare_flat, "faiss.IndexFlatIP"),
-        _brute("faiss flat, tuned", _prepare_tuned, "faiss.IndexFlatIP"),
-        _brute("faiss panorama", _prepare_panorama, "faiss.IndexFlatIPPanorama"),
-        _brute("faiss panorama, rotated", _prepare_rotated, "faiss.IndexFlatIPPanorama"),
-        _brute("numpy", partial(prepare_numpy, select_plainly), own_threads=True),
-        _brute(
-            "numpy by groups",
-            partial(prepare_numpy, select_by_groups),
-            own_threads=True,
-            in_bar=False,
-        ),
+        *_faiss_entrants(),
+        *_numpy_entrants(),
         _brute("usearch exact", _prepare_usearch, "usearch.index"),
         _brute("sklearn brute", _prepare_sklearn, "sklearn.neighbors", in_bar=False),
         Entrant(
             name="sklearn BallTree",
-            prepare=_prepare_ball_tree,
+            prepare=products_only(_prepare_ball_tree),
             needs=("sklearn.neighbors",),
             look_queries=4,
         ),
-        Entrant(
-            name="mlpack single-tree",
-            prepare=partial(prepare_mlpack, n_queries=_MLPACK_QUERIES),
-            needs=("mlpack",),
+        *(_mlpack(base) for base in _MLPACK_BASES),
+        hnswlib(),
+    ]
+
+
+def _faiss_entrants() -> list[Entrant]:
+    return [
+        _brute("faiss flat", _prepare_flat, "faiss.IndexFlatIP"),
+        _brute("faiss flat, tuned", _prepare_tuned, "faiss.IndexFlatIP"),
+        _brute("faiss panorama", _prepare_panorama, "faiss.IndexFlatIPPanorama"),
+        _brute("faiss panorama, rotated", _prepare_rotated, "faiss.IndexFlatIPPanorama"),
+    ]
+
+
+def _numpy_entrants() -> list[Entrant]:
+    """numpy as people write it, with our selection, and in the float64 of their truth."""
+    usual = Entrant(
+        name="numpy",
+        prepare=partial(prepare_numpy, select_plainly),
+        is_brute=True,
+        own_threads=True,
+    )
+    return [
+        usual,
+        replace(
+            usual,
+            name="numpy by groups",
+            prepare=partial(prepare_numpy, select_by_groups),
             in_bar=False,
-            only_low=True,
+        ),
+        replace(
+            usual,
+            name="numpy float64",
+            prepare=partial(prepare_numpy, select_plainly, dtype="float64"),
+            in_bar=False,
             whole_batch_only=True,
         ),
     ]
 
 
+def _mlpack(base: float) -> Entrant:
+    return Entrant(
+        name=f"{MLPACK}, base {base:g}",
+        prepare=partial(prepare_mlpack, base=base, n_queries=_MLPACK_QUERIES),
+        needs=("mlpack",),
+        in_bar=False,
+        only_low=True,
+        whole_batch_only=True,
+    )
+
+
 def _brute(
-    name: str,
-    prepare: Callable[[Task], Ready],
-    *needs: str,
-    in_bar: bool = True,
-    own_threads: bool = False,
+    name: str, prepare: Callable[[Task], Ready], *needs: str, in_bar: bool = True
 ) -> Entrant:
     return Entrant(
-        name=name,
-        prepare=prepare,
-        needs=needs,
-        in_bar=in_bar,
-        is_brute=True,
-        own_threads=own_threads,
+        name=name, prepare=products_only(prepare), needs=needs, in_bar=in_bar, is_brute=True
     )
 
 

@@ -1,9 +1,10 @@
 """Hold fastmks against what people use today: `python -m benchmarks.peers --help`.
 
-Exact searches of float32 vectors by inner product and by cosine, beside FAISS (flat and Panorama),
-numpy, usearch, scikit-learn and mlpack, and of fingerprints beside FPSim2. Every set, kernel, k,
-batch and number of threads is a cell; finished cells are kept in the file of `--out`, and a run
-that was stopped goes on where it was.
+Exact searches of vectors by inner product, by cosine and by a power of products, beside FAISS (flat
+and Panorama), numpy, usearch, scikit-learn and mlpack, with hnswlib as the approximate one; of
+sparse rows and strings beside scipy and sparse_dot_topn; of fingerprints beside FPSim2. Every set,
+kernel, k, batch and number of threads is a cell; finished cells are kept in the file of `--out`,
+and a run that was stopped goes on where it was.
 """
 
 import argparse
@@ -12,24 +13,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from benchmarks.command import Collector, add_kept_options, read_options
 from benchmarks.datasets import Problem
 from benchmarks.kept import Kept
-from benchmarks.kernels import COSINE, LINEAR, KernelCase
+from benchmarks.kernels import COSINE, LINEAR, POLYNOMIAL, SPECTRUM, TANIMOTO
 from benchmarks.pages import put_into
 from benchmarks.peers.bars import checks
-from benchmarks.peers.entrants import entrants
-from benchmarks.peers.sets import collect, is_low
+from benchmarks.peers.cells import Cells
+from benchmarks.peers.sets import Given, Source, find_sources
 from benchmarks.peers.tables import all_tables, bar_table, bars_of, line_of
-from benchmarks.race.cell import Cell, Key, Pace, read_cell
+from benchmarks.race.cell import Cell, Pace, read_cell
 from benchmarks.race.contest import Contest, hold, keys_of
-from benchmarks.race.entrant import NOT_INSTALLED, Entrant
+from benchmarks.race.entrant import NOT_INSTALLED
 from benchmarks.running import INTERRUPTED, Run
 
 __all__ = ["NAME", "main"]
 
 NAME = "peers_bars"
-_KERNELS = {case.name: case for case in (LINEAR, COSINE)}
+_KERNELS = tuple(case.name for case in (LINEAR, COSINE, POLYNOMIAL, SPECTRUM, TANIMOTO))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,37 +40,23 @@ class _Sizes:
     """How much of everything, unless the command line says otherwise."""
 
     n_objects: int
-    n_queries: int
     ks: tuple[int, ...]
     batches: tuple[int, ...]
     threads: tuple[int, ...]
     rounds: int
     lap_seconds: float
-    n_fingerprints: int
-    n_fingerprint_queries: int
 
 
 _FULL = _Sizes(
     n_objects=10**9,
-    n_queries=5000,
     ks=(1, 10, 100),
     batches=(1, 100, 5000),
     threads=(1, 2),
     rounds=5,
-    lap_seconds=0.2,
-    n_fingerprints=200_000,
-    n_fingerprint_queries=100,
+    lap_seconds=0.15,
 )
 _QUICK = _Sizes(
-    n_objects=10_000,
-    n_queries=500,
-    ks=(1, 10),
-    batches=(1, 500),
-    threads=(1,),
-    rounds=3,
-    lap_seconds=0.1,
-    n_fingerprints=5_000,
-    n_fingerprint_queries=20,
+    n_objects=10_000, ks=(1, 10), batches=(1, 500), threads=(1,), rounds=3, lap_seconds=0.1
 )
 
 
@@ -96,7 +85,7 @@ def _extend(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=int, nargs="+", metavar="T", help="default 1 2")
     parser.add_argument("--k", type=int, nargs="+", metavar="K", help="default 1 10 100")
     parser.add_argument("--batches", type=int, nargs="+", metavar="N", help="default 1 100 5000")
-    parser.add_argument("--kernels", nargs="+", choices=tuple(_KERNELS), default=list(_KERNELS))
+    parser.add_argument("--kernels", nargs="+", choices=_KERNELS, help="default all")
     add_kept_options(parser)
     parser.add_argument(
         "--tables", type=Path, metavar="MD", help="put the tables between the markers of this page"
@@ -110,38 +99,50 @@ class _Program:
         sizes = _QUICK if options.quick else _FULL
         self._options, self._run, self._sizes = options, run, sizes
         self._pace = Pace(rounds=options.rounds or sizes.rounds, lap_seconds=sizes.lap_seconds)
-        self._ks = tuple(options.k or sizes.ks)
-        self._batches = tuple(options.batches or sizes.batches)
-        self._threads = tuple(options.threads or sizes.threads)
+        self._cells = Cells(
+            ks=tuple(options.k or sizes.ks),
+            batches=tuple(options.batches or sizes.batches),
+            threads=tuple(options.threads or sizes.threads),
+            patience=options.patience,
+        )
 
     def run(self) -> None:
         """Go through all sets."""
-        collector, kernels = self._run.collector, self._options.kernels
-        for entrant in entrants():
-            if entrant.missing:
-                collector.note(f"{NOT_INSTALLED}: {entrant.name}")
-        n_queries = min(self._sizes.n_queries, max(self._batches))
-        for problem in collect(collector, self._options.data, self._sizes.n_objects, n_queries):
-            contests = [self._contest(problem, _KERNELS[name]) for name in kernels]
-            self._run.expect(sum(len(keys_of(contest)) for contest in contests))
+        sources = find_sources(self._run.collector, self._options.data)
+        expected = {source.name: self._n_expected(source) for source in sources}
+        self._run.expect(sum(expected.values()))
+        noted: set[str] = set()
+        for source in sources:
+            given = source.read(*self._limits(source))
+            self._note_missing(given, noted)
+            contests = self._contests(source, given)
+            self._run.leave_out(expected[source.name] - _count(contests))
             for contest in contests:
                 hold(contest, self._run, self._pace, line_of)
 
-    def _contest(self, problem: Problem, case: KernelCase) -> Contest:
-        return Contest(
-            problem=problem,
-            case=case,
-            entrants=entrants,
-            ks=self._ks,
-            batches=self._batches,
-            threads=self._threads,
-            patience=self._options.patience,
-            serves=_serves,
+    def _limits(self, source: Source) -> tuple[int, int]:
+        return self._run.collector.limits(self._sizes.n_objects, self._cells.n_queries(source))
+
+    def _contests(self, source: Source, given: Given) -> list[Contest]:
+        return self._cells.contests(source, given, self._options.kernels)
+
+    def _n_expected(self, source: Source) -> int:
+        """Count the cells of a set before it is read, as if it had all rows that may be."""
+        n_objects, n_queries = self._limits(source)
+        outline = Problem(
+            name=source.name,
+            origin="",
+            objects=np.empty((n_objects, 0)),  # rows without columns take no memory
+            queries=np.empty((n_queries, 0)),
         )
+        return _count(self._contests(source, Given(outline, list)))
+
+    def _note_missing(self, given: Given, noted: set[str]) -> None:
+        for entrant in given.entrants():
+            if entrant.missing and entrant.name not in noted:
+                noted.add(entrant.name)
+                self._run.collector.note(f"{NOT_INSTALLED}: {entrant.name}")
 
 
-def _serves(entrant: Entrant, key: Key) -> bool:
-    is_whole = key.batch == key.n_queries and key.threads == 1
-    return (is_whole or not entrant.whole_batch_only) and (
-        is_low(key.problem) or not entrant.only_low
-    )
+def _count(contests: Sequence[Contest]) -> int:
+    return sum(len(keys_of(contest)) for contest in contests)

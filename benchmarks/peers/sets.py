@@ -1,121 +1,152 @@
-"""The sets that the bars are about: float32 rows, and up to 5000 queries for each set."""
+"""All sets of the bars, by name, and who searches each; nothing is read before it is its turn."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from benchmarks import datasets
 from benchmarks.command import Collector
 from benchmarks.datasets import Problem
+from benchmarks.harness import is_installed
+from benchmarks.kernels import COSINE, LINEAR, POLYNOMIAL, SPECTRUM, TANIMOTO, KernelCase
+from benchmarks.molecules import make_molecules
+from benchmarks.peers import dense_sets, sparse_sets
+from benchmarks.peers.entrants import entrants
+from benchmarks.peers.fingerprints import fingerprint_entrants, fingerprint_problem
+from benchmarks.peers.sparse import sparse_entrants
+from benchmarks.race.entrant import Entrant
 
-__all__ = ["LOW", "STRUCTURED", "collect", "is_low"]
+__all__ = ["FINGERPRINTS", "Given", "Source", "find_sources"]
 
-STRUCTURED = ("mnist", "glove100_50k", "cifar10_gist384", "gowalla", "movielens")
-LOW = ("covertype", "lcdm", "aloi")  # trees and mlpack run on these too
-_GENERATED_LOW = "points 3-d"
-_N_QUERIES = 5000
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Source:
-    """A file of arrays: which hold the objects, and which the queries if any do."""
-
-    file: str
-    objects: str = "X"
-    queries: str | None = None  # none: some rows are held out
-    n_held_out: int = _N_QUERIES
-    scale: float | str = 1.0  # or the array that holds it
-
-
-_SOURCES = {
-    "mnist": _Source(file="mnist.npz", objects="train", queries="test", scale=1.0 / 255.0),
-    "glove100_50k": _Source(file="glove100_50k.npz"),
-    "cifar10_gist384": _Source(
-        file="cifar10_gist384.npz", objects="train", queries="test", scale="scale"
-    ),
-    "gowalla": _Source(file="gowalla_mf50.npz", objects="items", queries="users"),
-    "movielens": _Source(file="movielens1m_mf50.npz", objects="items", queries="users"),
-    "covertype": _Source(file="covertype.npz", n_held_out=150_000),  # the paper's split
-    "lcdm": _Source(file="lcdm_mock_galaxies_mr19.npz"),
-    "aloi": _Source(file="aloi_hist27.npz"),
-}
+FINGERPRINTS = "fingerprints"
+_N_FINGERPRINTS, _N_FINGERPRINT_QUERIES = 200_000, 100
+_ORDER = (  # those that take the least time first: a run that was stopped has many sets
+    FINGERPRINTS,
+    "20 newsgroups",
+    "blog posts",
+    "proteins",
+    "movielens",
+    "aloi",
+    "normal",
+    "gowalla",
+    "glove100_50k",
+    "cifar10_gist384",
+    "covertype",
+    "mnist",
+    "lcdm",
+)
 
 
-def is_low(name: str) -> bool:
-    """Whether a set is of low dimension, in itself if not by its columns."""
-    return name in LOW or name == _GENERATED_LOW
+@dataclass(frozen=True, eq=False)
+class Given:
+    """A set that was read, and who searches it; everyone anew with each call."""
+
+    problem: Problem
+    entrants: Callable[[], Sequence[Entrant]]
 
 
-def collect(
-    collector: Collector, folder: Path | None, n_objects: int, n_queries: int
-) -> Iterator[Problem]:
-    """Return the sets asked for, one after the other; what cannot be had is noted."""
-    n_queries = min(n_queries, _N_QUERIES)
-    if folder is None:
-        yield from _generated(collector, n_objects, n_queries)
-    else:
-        for name, source in _SOURCES.items():
-            if not collector.wants(name):
-                continue
-            if (folder / source.file).exists():
-                yield collector.cut(_read(folder, name, source), n_objects, n_queries)
-            else:
-                collector.note(f"not in the folder: {source.file}")
-    if collector.wants("normal"):
-        few, asked = collector.limits(min(n_objects, 100_000), n_queries)
-        yield _float32("normal", datasets.normal(few, 128, n_queries=asked))
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Source:
+    """A set that is not read yet."""
+
+    name: str
+    cases: tuple[KernelCase, ...]
+    n_queries: int  # at most; the largest batch
+    read: Callable[[int, int], Given]  # with at most so many objects and queries
 
 
-def _generated(collector: Collector, n_objects: int, n_queries: int) -> Iterator[Problem]:
-    """Stand-ins where there is no folder: decaying axes for images and words, points for 3-d."""
-    few, asked = collector.limits(min(n_objects, 50_000), n_queries)
-    if collector.wants("decaying"):
-        found = datasets.normal(few, 128, n_queries=asked)
-        weights = 1.0 / np.arange(1.0, 129.0)
-        axes = np.linalg.qr(np.random.default_rng(1).standard_normal((128, 128)))[0]
-        yield _float32(
-            "decaying",
-            replace(
-                found,
-                origin=f"{found.origin}; axis i scaled by 1 / i, then rotated",
-                objects=(found.objects * weights) @ axes,
-                queries=(found.queries * weights) @ axes,
-            ),
+def find_sources(collector: Collector, folder: Path | None) -> list[Source]:
+    """Return the sets asked for, shortest first; what cannot be had is noted."""
+    found = {source.name: source for source in _wanted(collector, folder)}
+    first = [found.pop(name) for name in _ORDER if name in found]
+    return [*found.values(), *first]
+
+
+def _wanted(collector: Collector, folder: Path | None) -> Iterator[Source]:
+    some = _generated(collector) if folder is None else _real(collector, folder)
+    yield from (source for source in some if collector.wants(source.name))
+    if collector.wants(FINGERPRINTS):
+        yield Source(
+            name=FINGERPRINTS,
+            cases=(TANIMOTO,),
+            n_queries=_N_FINGERPRINT_QUERIES,
+            read=partial(_read_fingerprints, collector, folder),
         )
-    if collector.wants(_GENERATED_LOW):
-        yield _float32(_GENERATED_LOW, datasets.uniform(few, 3, n_queries=asked))
 
 
-def _read(folder: Path, name: str, source: _Source) -> Problem:
-    with np.load(folder / source.file) as arrays:
-        objects = arrays[source.objects]
-        queries = arrays[source.queries] if source.queries else None
-        is_stored = isinstance(source.scale, str)
-        scale = float(arrays[source.scale] if is_stored else source.scale)
-    origin = f"{source.objects}, and {source.queries} as queries"
-    if queries is None:
-        mixed = np.random.default_rng(0).permutation(len(objects))
-        held_out = np.sort(mixed[: source.n_held_out])
-        kept = np.sort(mixed[source.n_held_out :])
-        objects, queries = objects[kept], objects[held_out]
-        origin = f"{source.objects}, {source.n_held_out} rows held out as queries (seed 0)"
-    if scale != 1.0:
-        origin += f"; times {scale:.6g}"
-    return Problem(
-        name=name,
-        origin=f"{source.file}: {origin}",
-        objects=_scaled(objects, scale),
-        queries=_scaled(queries, scale),
+def _generated(collector: Collector) -> Iterator[Source]:
+    for name in dense_sets.GENERATED:
+        yield _dense(name, partial(_generate_dense, name))
+    if _has_scipy(collector):
+        yield _sparse(sparse_sets.GENERATED_TEXT, _generate_text)
+
+
+def _real(collector: Collector, folder: Path) -> Iterator[Source]:
+    def is_there(name: str, file: str) -> bool:
+        if collector.wants(name) and not (folder / file).exists():
+            collector.note(f"not in the folder: {file}")
+        return (folder / file).exists()
+
+    for name, file in dense_sets.FILES.items():
+        if is_there(name, file):
+            yield _dense(name, partial(_read_dense, collector, folder, name))
+    yield _dense("normal", partial(_generate_dense, "normal"))
+    if not _has_scipy(collector):
+        return
+    for name, file in sparse_sets.TEXT_FILES.items():
+        if is_there(name, file):
+            yield _sparse(name, partial(_read_words, collector, folder, name))
+    if is_there(sparse_sets.PROTEINS, sparse_sets.PROTEINS_FILE):
+        yield _sparse(sparse_sets.PROTEINS, partial(_read_proteins, folder), SPECTRUM)
+
+
+def _has_scipy(collector: Collector) -> bool:
+    if not is_installed("scipy"):
+        collector.note("scipy is not installed: no sparse sets")
+        return False
+    return True
+
+
+def _dense(name: str, read: Callable[[int, int], Given]) -> Source:
+    cases = (LINEAR, COSINE, POLYNOMIAL)
+    return Source(name=name, cases=cases, n_queries=dense_sets.N_QUERIES, read=read)
+
+
+def _sparse(name: str, read: Callable[[int, int], Given], *cases: KernelCase) -> Source:
+    return Source(
+        name=name, cases=cases or (LINEAR, COSINE), n_queries=sparse_sets.N_QUERIES, read=read
     )
 
 
-def _scaled(rows: NDArray[Any], scale: float) -> NDArray[np.float32]:
-    return np.ascontiguousarray(rows * scale if scale != 1.0 else rows, dtype=np.float32)
+def _read_dense(
+    collector: Collector, folder: Path, name: str, n_objects: int, n_queries: int
+) -> Given:
+    return Given(collector.cut(dense_sets.read(folder, name), n_objects, n_queries), entrants)
 
 
-def _float32(name: str, problem: Problem) -> Problem:
-    return replace(problem.cast("float32"), name=name)
+def _generate_dense(name: str, n_objects: int, n_queries: int) -> Given:
+    return Given(dense_sets.generate(name, n_objects, n_queries), entrants)
+
+
+def _read_words(
+    collector: Collector, folder: Path, name: str, n_objects: int, n_queries: int
+) -> Given:
+    found = collector.cut(sparse_sets.read_words(folder, name), n_objects, n_queries)
+    return Given(found, sparse_entrants)
+
+
+def _generate_text(n_objects: int, n_queries: int) -> Given:
+    return Given(sparse_sets.generate_text(n_objects, n_queries), sparse_entrants)
+
+
+def _read_proteins(folder: Path, n_objects: int, n_queries: int) -> Given:
+    return Given(sparse_sets.read_proteins(folder, n_objects, n_queries), sparse_entrants)
+
+
+def _read_fingerprints(
+    collector: Collector, folder: Path | None, n_objects: int, n_queries: int
+) -> Given:
+    most = min(n_objects, _N_FINGERPRINTS)
+    molecules = make_molecules(folder, most, n_queries, collector.note)
+    problem = fingerprint_problem(molecules, FINGERPRINTS)
+    return Given(problem, partial(fingerprint_entrants, molecules))

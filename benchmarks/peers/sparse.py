@@ -1,104 +1,151 @@
-"""Who searches sparse rows by inner product: fastmks, scipy and sparse_dot_topn."""
+"""Who searches sparse rows by inner product or cosine, each in the best form we know for it.
 
-from collections.abc import Callable
+fastmks is given the objects as they are (counts, or strings); peers get rows of counts, divided by
+their lengths under the cosine. Those of float32 rows are shown, but no peers of the bar.
+"""
+
+import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.datasets import Problem
-from benchmarks.harness import Answer, Contestant, Search
-from benchmarks.peers.dense import prepare_fastmks
+from benchmarks.harness import Answer
+from benchmarks.race.entrant import POOL_QUERIES, Entrant, Ready, Task
+from benchmarks.race.ours import ours
 
-__all__ = ["contestants"]
+__all__ = ["sparse_entrants"]
 
-_Ask: TypeAlias = Callable[[Any], NDArray[np.int64]]  # queries in, indices out
-_Make: TypeAlias = Callable[[Problem, int, int], _Ask]
 _BLOCK = 50  # queries: their products stay in cache
 
 
-def contestants(*, one_by_one: bool = False) -> list[Contestant]:
-    """Return everyone, the baseline "scipy float64" among them.
-
-    With `one_by_one`, the peers are asked each query alone; fastmks is not among them then.
-    """
-    found = []
-    for dtype in ("float64", "float32"):
-        found += [
-            Contestant(name=f"fastmks {dtype}", dtype=dtype, prepare=prepare_fastmks),
-            Contestant(
-                name=f"scipy {dtype}",
-                dtype=dtype,
-                prepare=partial(_prepare, _make_scipy, one_by_one),
-                needs=("scipy",),
-            ),
-            Contestant(
-                name=f"sparse_dot_topn {dtype}",
-                dtype=dtype,
-                prepare=partial(_prepare, _make_sparse_dot_topn, one_by_one),
-                needs=("sparse_dot_topn",),
-            ),
-        ]
-    return found[1:3] + found[4:] if one_by_one else found
+def sparse_entrants() -> list[Entrant]:
+    """Return everyone, ours first; our filter is the engine of inverted lists."""
+    shared = _Columns()
+    return [
+        *(ours(name) for name in ("auto", "filter", "scan")),
+        *(
+            _peer(search, shared, dtype)
+            for dtype in ("float64", "float32")
+            for search in (_Scipy, _Topn)
+        ),
+    ]
 
 
-def _prepare(make: _Make, one_by_one: bool, problem: Problem, k: int, threads: int) -> Search:
-    ask = make(problem, k, threads)
-    queries = problem.queries
-    batches = [queries[[i]] for i in range(problem.n_queries)] if one_by_one else [queries]
-    return lambda: Answer(np.concatenate([ask(batch) for batch in batches]))
+def _peer(search: "type[_Scipy] | type[_Topn]", shared: "_Columns", dtype: str) -> Entrant:
+    is_usual = dtype == "float64"
+    return Entrant(
+        name=search.library if is_usual else f"{search.library} {dtype}",
+        prepare=partial(_prepare, search, shared, dtype),
+        needs=(search.library,),
+        in_bar=is_usual,
+        is_brute=True,
+        own_threads=True,
+    )
 
 
-def _make_scipy(problem: Problem, k: int, threads: int) -> _Ask:
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """Objects as a matrix with a row for each column of theirs, and what making it took."""
+
+    transposed: Any
+    queries: Any
+    seconds: float
+    has_negative: bool
+
+    @property
+    def n_bytes(self) -> int:
+        rows = self.transposed
+        return int(rows.data.nbytes + rows.indices.nbytes + rows.indptr.nbytes)
+
+
+class _Columns:
+    """The matrices of one task, made once for all who multiply by them."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[Task, str], _Given] = {}
+
+    def of(self, task: Task, dtype: str) -> _Given:
+        """Return the rows of a task in a type."""
+        if (task, dtype) not in self._made:
+            objects, queries = (
+                rows.astype(dtype, copy=False) for rows in (task.units.objects, task.units.queries)
+            )
+            has_negative = any((rows.data < 0.0).any() for rows in (objects, queries))
+            started = time.perf_counter()
+            transposed = objects.T.tocsr()
+            seconds = time.perf_counter() - started
+            self._made[task, dtype] = _Given(transposed, queries, seconds, has_negative)
+        return self._made[task, dtype]
+
+
+def _prepare(
+    search: "type[_Scipy] | type[_Topn]", shared: _Columns, dtype: str, task: Task
+) -> Ready:
+    given = shared.of(task, dtype)
+    return Ready(
+        search=search(given, task.threads),
+        queries=given.queries,
+        n_bytes=lambda: given.n_bytes,
+        build_seconds=given.seconds,
+        prepare_seconds=task.units.seconds,
+    )
+
+
+class _Scipy:
     """CSR products of blocks of queries, and a selection among what is not zero in each row.
 
     The product runs in one thread but lets others run: threads take blocks of queries.
     """
-    transposed = problem.objects.T.tocsr()
 
-    def ask(queries: Any) -> NDArray[np.int64]:
+    library: ClassVar[str] = "scipy"
+
+    def __init__(self, given: _Given, threads: int) -> None:
+        self._transposed, self._threads = given.transposed, threads
+
+    def __call__(self, queries: Any, k: int) -> Answer:
         n_queries = queries.shape[0]
-        if n_queries <= _BLOCK:
-            return _best_of_rows(queries @ transposed, k)
         blocks = [queries[begin : begin + _BLOCK] for begin in range(0, n_queries, _BLOCK)]
-        if threads == 1:
-            return np.concatenate([_best_of_rows(block @ transposed, k) for block in blocks])
-        with ThreadPoolExecutor(threads) as pool:
-            found = pool.map(lambda block: _best_of_rows(block @ transposed, k), blocks)
-            return np.concatenate(list(found))
+        search = partial(self._search, k)
+        if self._threads == 1 or len(blocks) == 1:
+            return Answer(np.concatenate(list(map(search, blocks))))
+        with ThreadPoolExecutor(self._threads) as pool:
+            return Answer(np.concatenate(list(pool.map(search, blocks))))
 
-    return ask
-
-
-def _best_of_rows(products: Any, k: int) -> NDArray[np.int64]:
-    found = np.full((products.shape[0], k), -1, dtype=np.int64)
-    for row in range(products.shape[0]):
-        part = slice(products.indptr[row], products.indptr[row + 1])
-        values, indices = products.data[part], products.indices[part]
-        if len(values) > k:
-            best = np.argpartition(values, len(values) - k)[len(values) - k :]
-            values, indices = values[best], indices[best]
-        order = np.lexsort((indices, -values))
-        found[row, : len(order)] = indices[order]
-    return found
+    def _search(self, k: int, queries: Any) -> NDArray[np.int64]:
+        products = queries @ self._transposed
+        found = np.full((products.shape[0], k), -1, dtype=np.int64)
+        for row in range(products.shape[0]):
+            part = slice(products.indptr[row], products.indptr[row + 1])
+            values, indices = products.data[part], products.indices[part]
+            if len(values) > k:
+                best = np.argpartition(values, len(values) - k)[len(values) - k :]
+                values, indices = values[best], indices[best]
+            order = np.lexsort((indices, -values))
+            found[row, : len(order)] = indices[order]
+        return found
 
 
-def _make_sparse_dot_topn(problem: Problem, k: int, threads: int) -> _Ask:
-    from sparse_dot_topn import sp_matmul_topn
+class _Topn:
+    """sparse_dot_topn: products and selection at once. Few queries are faster in one thread."""
 
-    transposed = problem.objects.T.tocsr()
-    has_negative = any(rows.data.min() < 0.0 for rows in (problem.objects, problem.queries))
-    threshold = None if has_negative else 0.0  # leaves out zeros only, and is a third faster
-    multiply = partial(sp_matmul_topn, top_n=k, sort=True, n_threads=threads, threshold=threshold)
+    library: ClassVar[str] = "sparse_dot_topn"
 
-    return lambda queries: _padded(multiply(queries, transposed), k)
+    def __init__(self, given: _Given, threads: int) -> None:
+        import sparse_dot_topn
 
+        # A threshold of 0 leaves out zeros only, and is a third faster.
+        threshold = None if given.has_negative else 0.0
+        self._transposed, self._threads = given.transposed, threads
+        self._multiply = partial(sparse_dot_topn.sp_matmul_topn, sort=True, threshold=threshold)
 
-def _padded(products: Any, k: int) -> NDArray[np.int64]:
-    """Return the columns of each row in their order, -1 behind them."""
-    lengths = np.diff(products.indptr)
-    found = np.full((products.shape[0], k), -1, dtype=np.int64)
-    found[np.arange(k) < lengths[:, None]] = products.indices
-    return found
+    def __call__(self, queries: Any, k: int) -> Answer:
+        threads = self._threads if queries.shape[0] >= POOL_QUERIES else 1
+        products = self._multiply(queries, self._transposed, top_n=k, n_threads=threads)
+        lengths = np.diff(products.indptr)
+        found = np.full((products.shape[0], k), -1, dtype=np.int64)
+        found[np.arange(k) < lengths[:, None]] = products.indices
+        return Answer(found)

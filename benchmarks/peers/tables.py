@@ -4,20 +4,29 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from benchmarks.kept import Kept
-from benchmarks.peers.bars import AUTO, Bar, best_of, find_bars, scan_share, work_share
+from benchmarks.peers.bars import (
+    Bar,
+    best_of,
+    data_bytes,
+    find_bars,
+    kind_of,
+    scan_share,
+    work_share,
+)
 from benchmarks.race.cell import Cell, Figure
-from benchmarks.race.entrant import NOT_INSTALLED
+from benchmarks.race.names import AUTO
 from benchmarks.report import markdown
 
 __all__ = ["all_tables", "bar_table", "bars_of", "line_of"]
 
 _ABOUT_EVERYONE = (
-    "Microseconds per query, median; in brackets the queries whose ids are not the true ones, of "
-    "those asked, where there are any. ~: a first look, far behind."
+    "Microseconds per query, median; in brackets the queries with a wrong answer, of those "
+    "checked, where there are any. ~: a first look, far behind. Fingerprints: single queries too."
 )
 _ABOUT_EXACTNESS = (
-    "Queries with other ids than the float64 truth, all cells together; ties are those of them "
-    "that differ only among equal values."
+    "Queries with a wrong answer, of those checked, all cells together: at some rank the value is "
+    "not that of the float64 truth. Ties, counted apart, are queries with other ids than the "
+    "truth, but only among equal values."
 )
 
 
@@ -34,7 +43,7 @@ def all_tables(kept: Kept[Cell]) -> str:
         _ratio_table(cells),
         "### Everyone, the largest batch",
         _ABOUT_EVERYONE,
-        *(_everyone_table(some) for some in _by_threads(largest)),
+        *(_everyone_table(some) for some in _alike(_shown_in_full(cells))),
         "### What ours costs, the largest batch",
         _cost_table([cell for cell in largest if cell.threads == 1] or largest),
         "### What peers cost before the first query",
@@ -51,9 +60,7 @@ def line_of(cell: Cell) -> str:
     ours, peer = best_of(_ours(cell)), best_of(_bar_peers(cell))
     wrong = sum(one.differ or 0 for one in cell.figures if one.is_ours)
     failed = [
-        f"{one.name}: {one.failure}"
-        for one in cell.figures
-        if one.failure and not one.failure.startswith(NOT_INSTALLED)
+        f"{one.name}: {one.failure}" for one in cell.figures if one.failure and not one.is_refused
     ]
     parts = [str(cell.key)]
     for one in (ours, peer):
@@ -127,11 +134,11 @@ def _ratio_cell(cell: Cell | None) -> str:
 
 def _everyone_table(cells: Sequence[Cell]) -> str:
     names = _names(cells)
-    head = ["set", "kernel", "k", "threads", *names]
+    head = ["set", "kernel", "k", "batch", "threads", *names.values()]
     rows = []
     for cell in cells:
         by_name = {one.name: one for one in cell.figures}
-        row = [cell.problem, cell.kernel, str(cell.k), str(cell.threads)]
+        row = [cell.problem, cell.kernel, str(cell.k), str(cell.batch), str(cell.threads)]
         rows.append([*row, *(_time_cell(by_name.get(name)) for name in names)])
     return markdown(head, rows)
 
@@ -141,8 +148,8 @@ def _time_cell(one: Figure | None) -> str:
         return ""
     if one.failure is not None:
         return one.failure.partition("\n")[0][:60]
-    differ = f" ({one.differ} of {one.checked})" if one.differ else ""
-    return f"{'~' * (one.rounds == 1)}{_us(one.median_us)}{differ}"
+    wrong = f" ({one.wrong} of {one.checked})" if one.wrong else ""
+    return f"{'~' * (one.rounds == 1)}{_us(one.median_us)}{wrong}"
 
 
 def _cost_table(cells: Sequence[Cell]) -> str:
@@ -153,8 +160,6 @@ def _cost_table(cells: Sequence[Cell]) -> str:
         for one in _ours(cell):
             if one.failure is not None:
                 continue
-            data = 4 * cell.n_objects * cell.n_columns
-            n_bytes = one.n_bytes or 0
             rows.append(
                 [
                     cell.problem,
@@ -163,8 +168,8 @@ def _cost_table(cells: Sequence[Cell]) -> str:
                     one.name.removeprefix("fastmks "),
                     _us(one.median_us),
                     f"{one.build_seconds or 0.0:.3f}",
-                    f"{n_bytes / 1e6:.1f}",
-                    f"{n_bytes / data:.2f}",
+                    _megabytes(one),
+                    "?" if one.n_bytes is None else f"{one.n_bytes / data_bytes(cell):.2f}",
                     _number(one.evaluations),
                     _share(scan_share(cell, one)),
                     _share(work_share(cell, one)),
@@ -183,10 +188,10 @@ def _build_table(cells: Sequence[Cell]) -> str:
             rows[cell.problem, cell.kernel, one.name] = [
                 cell.problem,
                 cell.kernel,
-                one.name,
+                _title(one),
                 f"{one.prepare_seconds or 0.0:.3f}",
                 f"{one.build_seconds or 0.0:.3f}",
-                "?" if one.n_bytes is None else f"{one.n_bytes / 1e6:.1f}",
+                _megabytes(one),
             ]
     return markdown(head, list(rows.values()))
 
@@ -194,10 +199,9 @@ def _build_table(cells: Sequence[Cell]) -> str:
 def _exactness_table(cells: Sequence[Cell]) -> str:
     """One line for each entrant, one column for each kernel and k."""
     columns = _in_order((cell.kernel, cell.k) for cell in sorted(cells, key=_kernel_and_k))
-    names = _names(cells)
     rows = []
-    for name in names:
-        row = [name]
+    for name, title in _names(cells).items():
+        row = [title]
         for column in columns:
             mine = [
                 one
@@ -212,19 +216,24 @@ def _exactness_table(cells: Sequence[Cell]) -> str:
     return markdown(["", *(f"{kernel}, k = {k}" for kernel, k in columns)], rows)
 
 
-_COUNTS = ("differ", "checked", "ties")
+_COUNTS = ("wrong", "checked", "ties")
 
 
-def _count_cell(differ: int, checked: int, ties: int) -> str:
+def _count_cell(wrong: int, checked: int, ties: int) -> str:
     if checked == 0:
         return ""
-    return f"{differ} of {checked}" + (f", {ties} ties" if ties else "")
+    return f"{wrong} of {checked}" + (f", {ties} ties" if ties else "")
 
 
-def _names(cells: Iterable[Cell]) -> list[str]:
-    """Return all names, ours first."""
+def _names(cells: Iterable[Cell]) -> dict[str, str]:
+    """Return all names and how they are shown: ours first, who approximates last."""
     figures = [one for cell in cells for one in cell.figures]
-    return _in_order(one.name for one in sorted(figures, key=lambda one: not one.is_ours))
+    figures.sort(key=lambda one: (not one.is_ours, not one.is_exact))
+    return {one.name: _title(one) for one in figures}
+
+
+def _title(one: Figure) -> str:
+    return one.name if one.is_exact else f"{one.name} (approximate)"
 
 
 def _ours(cell: Cell) -> list[Figure]:
@@ -239,9 +248,15 @@ def _largest_batch(cells: Sequence[Cell]) -> list[Cell]:
     return [cell for cell in cells if cell.batch == cell.n_queries]
 
 
-def _by_threads(cells: Sequence[Cell]) -> list[list[Cell]]:
-    numbers = _in_order(cell.threads for cell in cells)
-    return [[cell for cell in cells if cell.threads == threads] for threads in numbers]
+def _shown_in_full(cells: Sequence[Cell]) -> list[Cell]:
+    """Return the cells of the largest batch, and of single fingerprints: some take no batches."""
+    return [cell for cell in cells if cell.batch == cell.n_queries or kind_of(cell) == "bits"]
+
+
+def _alike(cells: Sequence[Cell]) -> list[list[Cell]]:
+    """Return cells of one kind of rows and number of threads together: they have the same peers."""
+    kinds = _in_order((kind_of(cell), cell.threads) for cell in cells)
+    return [[cell for cell in cells if (kind_of(cell), cell.threads) == kind] for kind in kinds]
 
 
 def _kernel_and_k(cell: Cell) -> tuple[str, int]:
@@ -256,6 +271,10 @@ def _us(microseconds: float | None) -> str:
     if microseconds is None:
         return "-"
     return f"{microseconds:.3g}" if microseconds < 1e3 else f"{microseconds:.0f}"
+
+
+def _megabytes(one: Figure) -> str:
+    return "?" if one.n_bytes is None else f"{one.n_bytes / 1e6:.1f}"
 
 
 def _number(value: float | None) -> str:

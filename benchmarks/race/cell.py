@@ -58,6 +58,7 @@ class Figure:
     is_brute: bool
     is_exact: bool = True  # promises the true answers
     failure: str | None = None  # why there is no more
+    is_refused: bool | None = None  # whether that is no fault
     engine: str | None = None  # ours: the one that searched
     median_us: float | None = None
     best_us: float | None = None
@@ -208,7 +209,10 @@ def _look(entry: Entry, key: Key, pace: Pace) -> _Lap:
 def _is_racing(
     entry: Entry, entries: Sequence[Entry], looks: Mapping[str, _Lap | None], pace: Pace
 ) -> bool:
-    """Whether to race: ours beside ours, peers of the bar beside such, other peers beside all."""
+    """Whether to race: ours beside ours, peers of the bar beside such, other peers beside all.
+
+    Who only approximates is no measure for who does not.
+    """
     mine, me = looks[entry.entrant.name], entry.entrant
     if mine is None or entry.ready is None:
         return False
@@ -217,7 +221,9 @@ def _is_racing(
     side = (
         looks[other.name]
         for other in (one.entrant for one in entries)
-        if other.is_ours == me.is_ours and (other.in_bar or not me.in_bar)
+        if other.is_ours == me.is_ours
+        and (other.in_bar or not me.in_bar)
+        and (other.is_exact or not me.is_exact)
     )
     fastest = min((look.seconds for look in side if look is not None), default=0.0)
     return mine.seconds <= pace.far_behind * fastest
@@ -303,6 +309,7 @@ def _blank(entry: Entry) -> Figure:
         is_brute=entry.entrant.is_brute,
         is_exact=entry.entrant.is_exact,
         failure=entry.failure or "no answer",
+        is_refused=entry.is_refused or None,
     )
 
 

@@ -27,6 +27,7 @@ class Contest:
     batches: Sequence[int]
     threads: Sequence[int] = (1,)
     patience: float = 120.0  # seconds, for a build or a search of a peer that may hang
+    wants: Callable[[Key], bool] = field(default=lambda key: True)  # not all that can be combined
     serves: Callable[[Entrant, Key], bool] = field(default=lambda entrant, key: True)
     facts: Callable[[], Mapping[str, Any]] = field(default=dict)
 
@@ -34,7 +35,7 @@ class Contest:
 def keys_of(contest: Contest) -> list[Key]:
     """Return the keys of all its cells; batches are no larger than the queries."""
     problem = contest.problem
-    return [
+    keys = (
         Key(
             problem=problem.name,
             n_objects=problem.n_objects,
@@ -48,7 +49,8 @@ def keys_of(contest: Contest) -> list[Key]:
         for k in contest.ks
         if k <= problem.n_objects
         for batch in sorted({min(batch, problem.n_queries) for batch in contest.batches})
-    ]
+    )
+    return [key for key in keys if contest.wants(key)]
 
 
 def hold(contest: Contest, run: Run[Cell], pace: Pace, line_of: Callable[[Cell], str]) -> None:

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmarks.datasets import Problem
 from benchmarks.harness import Answer, pinned
@@ -21,9 +20,11 @@ __all__ = [
     "Entry",
     "PeerError",
     "Ready",
+    "RefusedError",
     "Task",
     "Units",
     "enter",
+    "products_only",
 ]
 
 NOT_INSTALLED = "not installed"  # how the failure of a missing peer starts
@@ -34,12 +35,16 @@ class PeerError(RuntimeError):
     """An entrant crashed, hung, or cannot do what it was asked."""
 
 
+class RefusedError(PeerError):
+    """An entrant takes no part here, and that is no fault; the message is its line."""
+
+
 @dataclass(frozen=True)
 class Units:
     """Rows for those who know inner products only: unit vectors where the kernel is the cosine."""
 
-    objects: NDArray[Any]
-    queries: NDArray[Any]
+    objects: Any  # an array, or a CSR matrix
+    queries: Any
     seconds: float  # that making them took
 
 
@@ -55,12 +60,16 @@ class Task:
     @cached_property
     def units(self) -> Units:
         """The rows, divided by their norms under the cosine."""
-        objects, queries = self.problem.objects, self.problem.queries
+        objects, queries = self.problem.vectors or (self.problem.objects, self.problem.queries)
         if not self.case.kernel.is_normalized:
             return Units(objects, queries, 0.0)
         started = time.perf_counter()
         objects, queries = _unit(objects), _unit(queries)
         return Units(objects, queries, time.perf_counter() - started)
+
+    def cast(self, dtype: str) -> "Task":
+        """Return the same task with rows of another type."""
+        return replace(self, problem=self.problem.cast(dtype))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -91,6 +100,8 @@ class Entrant:
     is_brute: bool = False
     only_low: bool = False  # on sets of low dimension only
     whole_batch_only: bool = False  # the largest batch in one thread only
+    one_thread_only: bool = False
+    single_only: bool = False  # takes one query at a time
     look_queries: int = POOL_QUERIES  # how many tell how fast it is
     own_threads: bool = False  # runs threads of its own, so BLAS gets one in each
 
@@ -115,17 +126,32 @@ class Entry:
     entrant: Entrant
     ready: Ready | None = None
     failure: str | None = None
+    is_refused: bool = False  # the failure is no fault
 
 
 def enter(entrant: Entrant, task: Task) -> Entry:
     """Make an entrant ready; whatever goes wrong becomes the reason why it is not."""
     if entrant.missing:
-        return Entry(entrant, failure=f"{NOT_INSTALLED}: {', '.join(entrant.missing)}")
+        failure = f"{NOT_INSTALLED}: {', '.join(entrant.missing)}"
+        return Entry(entrant, failure=failure, is_refused=True)
     try:
         with pinned(task.threads, task.threads):
             return Entry(entrant, entrant.prepare(task))
+    except RefusedError as refusal:
+        return Entry(entrant, failure=str(refusal), is_refused=True)
     except Exception as error:
         return Entry(entrant, failure=f"{type(error).__name__}: {error}")
+
+
+def products_only(prepare: Callable[[Task], Ready]) -> Callable[[Task], Ready]:
+    """Return `prepare` for someone who knows inner products and cosines, but no powers of them."""
+
+    def prepare_or_refuse(task: Task) -> Ready:
+        if task.case.degree != 1:
+            raise RefusedError(f"knows no kernel {task.case.name}")
+        return prepare(task)
+
+    return prepare_or_refuse
 
 
 def _is_there(name: str) -> bool:
@@ -143,6 +169,16 @@ def _is_there(name: str) -> bool:
     return True
 
 
-def _unit(rows: NDArray[Any]) -> NDArray[Any]:
+def _unit(rows: Any) -> Any:
+    if not isinstance(rows, np.ndarray):
+        return _sparse_unit(rows)
     norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
     return (rows / np.where(norms > 0.0, norms, 1.0)[:, None]).astype(rows.dtype)
+
+
+def _sparse_unit(rows: Any) -> Any:
+    squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    norms = np.sqrt(np.where(squares > 0.0, squares, 1.0))
+    unit = rows.copy()
+    unit.data = rows.data / np.repeat(norms, np.diff(rows.indptr))
+    return unit

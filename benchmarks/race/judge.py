@@ -12,7 +12,7 @@ from benchmarks.kernels import KernelCase
 
 __all__ = ["Exactness", "Judge"]
 
-_RELATIVE = 1e-13  # of values of objects that are no vectors
+_RELATIVE = 1e-13  # of values of objects that are no vectors, or fingerprints
 
 
 @dataclass(frozen=True)
@@ -68,20 +68,22 @@ class Judge:
             values[answer != -1] = self._case.kernel.matrix(mine, objects)[0]
         truth = self.values[query, : len(answer)]
         far = np.abs(self._case.products(values) - self._case.products(truth))
-        return bool((far > self._tolerance[query, : len(answer)]).any())
+        is_near = far <= self._tolerance[query, : len(answer)]  # what is no number is not near
+        return not bool(is_near.all())
 
 
 def _tolerances(
     problem: Problem, case: KernelCase, values: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """What products, or cosines, may be apart and still be the same but for rounding."""
-    if not problem.has_rows:
+    if not problem.has_rows or problem.is_bits:
         return np.asarray(_RELATIVE * np.abs(values))
     scale = np.ones(problem.n_queries)
     if not case.kernel.is_normalized:
         longest = np.sqrt(_squares(problem.objects).max())
         scale = longest * np.sqrt(_squares(problem.queries))
-    tolerance = 8.0 * (problem.n_columns + 4) * 2.0**-53 * scale
+    terms = int(np.diff(problem.objects.indptr).max()) if problem.is_sparse else problem.n_columns
+    tolerance = 8.0 * (terms + 4) * 2.0**-53 * scale
     return np.broadcast_to(tolerance[:, None], values.shape)
 
 

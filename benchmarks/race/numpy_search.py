@@ -21,14 +21,17 @@ _LEAST_TILE_QUERIES = 16
 _Select: TypeAlias = Callable[[NDArray[Any], int], NDArray[np.int64]]
 
 
-def prepare_numpy(select: _Select, task: Task) -> Ready:
+def prepare_numpy(select: _Select, task: Task, *, dtype: str | None = None) -> Ready:
     """Make numpy ready for the linear kernel, the cosine, powers of products, and tanh.
 
-    tanh keeps the order of the products, so they are selected as they are.
+    tanh keeps the order of the products, so they are selected as they are. A dtype other than
+    that of the rows means a copy of them.
     """
     if task.problem.is_sparse:
         raise TypeError("dense rows only")
+    given, task = task, task if dtype is None else task.cast(dtype)
     objects, queries = task.units.objects, task.units.queries
+    n_bytes = 0 if task.problem.objects is given.problem.objects else int(objects.nbytes)
 
     def search(some: NDArray[Any], k: int) -> Answer:
         threads = task.threads if len(some) >= POOL_QUERIES else 1
@@ -37,7 +40,10 @@ def prepare_numpy(select: _Select, task: Task) -> Ready:
         return Answer(found, len(some) * len(objects))
 
     return Ready(
-        search=search, queries=queries, n_bytes=lambda: 0, prepare_seconds=task.units.seconds
+        search=search,
+        queries=queries,
+        n_bytes=lambda: n_bytes,
+        prepare_seconds=task.units.seconds,
     )
 
 
@@ -93,16 +99,20 @@ def _best_of_tiles(
 
 
 def _raise_to(degree: int, scores: NDArray[Any]) -> None:
-    """Raise scores to a power by repeated squaring: several times as fast as numpy's power."""
+    """Raise scores to a power by repeated squaring: several times as fast as numpy's power.
+
+    What float32 cannot hold becomes infinite, and so equal: that is how it behaves.
+    """
     if degree == 1:
         return
     base, rest = scores.copy(), degree - 1
-    while rest:
-        if rest % 2:
-            scores *= base
-        rest //= 2
-        if rest:
-            base *= base
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        while rest:
+            if rest % 2:
+                scores *= base
+            rest //= 2
+            if rest:
+                base *= base
 
 
 def _sorted_best(values: NDArray[Any], indices: NDArray[np.int64], k: int) -> NDArray[np.int64]:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import fastmks
+from benchmarks.datasets import Problem
 from benchmarks.harness import Answer
 from benchmarks.race.entrant import Entrant, Ready, Task
 
@@ -59,7 +60,7 @@ def prepare_engine(
     return Ready(
         search=search,
         queries=queries,
-        n_bytes=partial(_bytes_beside, index, algorithm),
+        n_bytes=partial(_bytes_beside, index, algorithm, task.problem),
         build_seconds=seconds,
         build_evaluations=index.tree.build_evaluations if is_tree else None,
         n_fixed=task.problem.n_queries if algorithm == "dual-tree" else None,
@@ -82,8 +83,13 @@ def _searcher(
     return search
 
 
-def _bytes_beside(index: fastmks.Index, algorithm: str) -> int | None:
-    """Memory of what an engine has built so far; auto may have built anything."""
+def _bytes_beside(index: fastmks.Index, algorithm: str, problem: Problem) -> int | None:
+    """Memory of what an engine has built so far; auto may have built anything.
+
+    What fingerprints are filtered by is a part of their store, which does not count it.
+    """
+    if problem.is_bits and algorithm != "scan":
+        return None
     built = getattr(index._content.engines, "_built", None)
     names = {"scan": (), "filter": ("filter",), "auto": ("filter", "tree")}
     engines = (getattr(built, name, None) for name in names.get(algorithm, ("tree",)))
