@@ -9,7 +9,7 @@ SOURCES := $(shell find $(ROOT)/src $(ROOT)/cpp -type f -not -name '*.pyc') \
 CPP_FILES := $(shell find $(ROOT)/cpp -name '*.hpp' -o -name '*.cpp' -o -name '*.inl')
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test test-cpp test-python lint format stub peers growth bench-paper bench-units \
+.PHONY: help demo test test-cpp test-python lint format stub paper peers growth bench-units \
         bench-objects bench-living sanitize sanitize-threads wheel clean
 .DELETE_ON_ERROR:
 
@@ -18,10 +18,10 @@ help:
 	@echo "make test      set up, build, and run all tests"
 	@echo "make lint      linters, type checks and the guards in tools/"
 	@echo "make format    put the sources into their canonical form"
+	@echo "make paper     the paper's evaluation, beside mlpack (DATA=folder for real data)"
 	@echo "make peers     the bars of exact search: vectors, texts, proteins and fingerprints against"
 	@echo "               what people use today (DATA=folder for real data)"
 	@echo "make growth    how costs grow with the number of objects and their dimension, beside mlpack"
-	@echo "make bench-paper   the paper's grid"
 	@echo "make bench-units   what each unit of the CPU does for the filter"
 	@echo "make bench-objects  searches of objects that are not vectors"
 	@echo "make bench-living  indexes that grow, shrink, are written while read, and go to files"
@@ -60,21 +60,20 @@ format: $(VENV)/.built-lint
 stub: $(VENV)/.built-lint
 	cd $(ROOT) && $(BIN)/python tools/check_stub.py --write
 
-bench-paper: $(VENV)/.built-peers
-	cd $(ROOT) && $(BIN)/python -m benchmarks.paper.grid $(if $(DATA),--data $(DATA))
-	cd $(ROOT) && $(BIN)/python -m benchmarks.paper.evaluations $(if $(DATA),--data $(DATA))
-
 bench-units: $(VENV)/.built-peers
 	cd $(ROOT) && $(BIN)/python -m benchmarks.units
 
 bench-objects: $(VENV)/.built-peers
-	cd $(ROOT) && for family in proteins alignments series graphs fingerprints own pivots; do \
+	cd $(ROOT) && for family in alignments series graphs fingerprints own pivots; do \
 	  $(BIN)/python -m benchmarks.objects.$$family $(if $(DATA),--data $(DATA)) || exit 1; done
 
 # Finished cells are kept, here and below: run it again after a stop. OPTIONS="--minutes 9", say.
 bench-living: $(VENV)/.built-peers
 	cd $(ROOT) && $(BIN)/python -m benchmarks.living --out benchmarks/results/living.json \
 	  $(if $(DATA),--data $(DATA)) $(OPTIONS)
+
+paper: $(VENV)/.built-peers
+	cd $(ROOT) && $(BIN)/python -m benchmarks.paper --out benchmarks/results $(if $(DATA),--data $(DATA)) $(OPTIONS)
 
 peers: $(VENV)/.built-peers $(VENV)/.tried-hnswlib
 	cd $(ROOT) && $(BIN)/python -m benchmarks.peers --out benchmarks/results/peers_bars.json \

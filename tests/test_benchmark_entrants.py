@@ -17,7 +17,7 @@ from benchmarks.peers import approximate
 from benchmarks.peers.entrants import entrants
 from benchmarks.peers.fingerprints import fingerprint_entrants, fingerprint_problem
 from benchmarks.peers.sparse import sparse_entrants
-from benchmarks.peers.sparse_sets import _protein_problem
+from benchmarks.peers.sparse_sets import make_proteins
 from benchmarks.race.entrant import Entrant, Entry, Task, enter
 from benchmarks.race.judge import Exactness, Judge
 
@@ -161,7 +161,7 @@ def test_everyone_finds_the_proteins():
     """fastmks is given strings, peers are given counts of whatever letters there are."""
     random = np.random.default_rng(0)
     strings = ["".join(random.choice(list("ACDXU"), 30)) for _ in range(60)] + ["AC"]
-    problem = _protein_problem(strings[3:], strings[:3])
+    problem = make_proteins(strings[3:], strings[:3], "made here")
     assert (problem.kind, problem.n_columns, problem.dtype) == ("sparse", 125, "object")
     assert problem.vectors is not None
     assert problem.n_bytes > 12 * problem.vectors[0].nnz

@@ -12,7 +12,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # benchmarks are not install
 from benchmarks.objects import alignments as objects_alignments
 from benchmarks.objects import fingerprints as objects_fingerprints
 from benchmarks.objects import own as objects_own
-from benchmarks.objects import proteins as objects_proteins
 from benchmarks.objects import series as objects_series
 
 
@@ -42,24 +41,6 @@ def test_the_program_about_your_own_runs_without_data(tmp_path, capsys):
     assert all(0 < row["evaluations"] <= row["scan_evaluations"] for row in rows.values())
     assert "beside Linear()" in capsys.readouterr().out
     assert np.float64(1e-310) / np.float64(2.0) == 5e-311  # its C function set no mode of the CPU
-
-
-def test_the_protein_experiment_writes_its_table_and_its_picture(tmp_path, capsys):
-    out, figure = tmp_path / "proteins.json", tmp_path / "proteins.png"
-    arguments = ["--quick", "--objects", "60", "--queries", "4"]
-    assert objects_proteins.main([*arguments, "--out", str(out), "--figure", str(figure)]) == 0
-    rows = json.loads(out.read_text())["rows"]
-    assert [(row["p"], row["k"]) for row in rows] == [
-        (p, k) for p in (1, 2, 3) for k in (1, 2, 5, 10)
-    ]
-    assert all(row["n_objects"] == 60 and row["speedup"] >= 1.0 for row in rows)
-    assert figure.stat().st_size > 0
-    assert "speed-up in evaluations" in capsys.readouterr().out
-
-
-def test_the_protein_experiment_says_where_it_stopped(capsys):
-    assert objects_proteins.main(["--quick", "--queries", "2", "--patience", "0.000001"]) == 0
-    assert "p=3: stopped before n=2000" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("program", [objects_alignments, objects_series])

@@ -21,6 +21,7 @@ from benchmarks.paper.sets import ROWS, all_sets
 from benchmarks.paper.tables import all_tables, checks, evaluation_speedup, time_speedup
 from benchmarks.race.cell import Cell, Figure, Key, read_cell
 from benchmarks.race.names import AUTO, FILTER, MLPACK, MLPACK_DUAL, SCAN, TREE, TREE_OF_ONE
+from benchmarks.sequences import count_substrings
 
 import fastmks
 
@@ -198,7 +199,7 @@ def test_wrong_answers_of_ours_fail_and_those_of_peers_are_shown():
 def test_failures_of_ours_are_excused_for_trees_only():
     for failure, is_excused in (
         ("NotMercerError: tanh", True),
-        ("PeerError: its tree might take 900 s", True),
+        ("its tree might take 900 s", True),
         ("ValueError: no", False),
     ):
         found = checks([cell(figure(TREE_OF_ONE, failure=failure))], [])
@@ -264,7 +265,7 @@ def test_a_tree_that_would_take_too_long_is_not_built():
 def test_counts_are_the_kernel():
     sequences = ["MKVLAAGI", "MK", "M", "AAAA"]
     for p in (1, 2, 3):
-        counts = proteins._count(sequences, p)
+        counts = count_substrings(sequences, p).toarray()
         kernel = fastmks.kernels.Spectrum(p)
         assert np.array_equal(counts @ counts.T, kernel.matrix(sequences, sequences))
 

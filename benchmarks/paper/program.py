@@ -23,6 +23,7 @@ from benchmarks.paper.tables import all_tables, checks, line_about, line_of
 from benchmarks.race.cell import Cell, Pace, read_cell
 from benchmarks.race.contest import hold, keys_of
 from benchmarks.running import INTERRUPTED, Run
+from benchmarks.sequences import read_sequences
 
 __all__ = ["NAME", "SECTIONS", "main"]
 
@@ -131,7 +132,7 @@ def _run_exact(options: argparse.Namespace, sizes: _Sizes, run: Run[Cell]) -> No
                 hold(contest, run, pace, line_of)
     if "proteins" in options.sections and run.collector.wants("proteins"):
         n_most, n_queries = run.collector.limits(sizes.protein_sizes[-1], sizes.n_protein_queries)
-        sequences, origin = proteins.read_sequences(options.data, n_most + n_queries)
+        sequences, origin = read_sequences(options.data, n_most + n_queries)
         n_most = min(n_most, len(sequences) - n_queries)
         smaller = [size for size in sizes.protein_sizes if size < n_most]
         run.expect(len(proteins.LENGTHS) * (len(smaller) + 1) * len(sizes.ks))

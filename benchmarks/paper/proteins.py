@@ -7,12 +7,7 @@ series end once the next one would take longer than our patience; other engines 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
-import fastmks
 from benchmarks.datasets import Problem
 from benchmarks.kept import Kept
 from benchmarks.kernels import KernelCase
@@ -20,28 +15,16 @@ from benchmarks.paper.entrants import entrants
 from benchmarks.paper.vectors import hardness_of
 from benchmarks.race.cell import Cell
 from benchmarks.race.contest import Contest
-from benchmarks.race.entrant import Entrant, PeerError, Task
+from benchmarks.race.entrant import Entrant, RefusedError, Task
 from benchmarks.race.names import DUAL, TREE, TREE_OF_ONE
+from benchmarks.sequences import LETTERS, count_substrings
 from fastmks.kernels import Spectrum
 
-__all__ = ["LENGTHS", "SIZES", "contests", "read_sequences"]
+__all__ = ["LENGTHS", "SIZES", "contests"]
 
 LENGTHS = (1, 2, 3)
 SIZES = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
-_FILE = "swissprot_100k.fasta.gz"
-_LETTERS = "ACDEFGHIKLMNPQRSTVWY"
 _MOST_NUMBERS = 40_000_000  # of counts in dense rows, as mlpack and numpy take them
-
-
-def read_sequences(folder: Path | None, n: int) -> tuple[list[str], str]:
-    """Return sequences in an order of chance, and where they are from."""
-    rng = np.random.default_rng(0)
-    if folder is None or not (folder / _FILE).exists():
-        letters = np.array(list(_LETTERS))
-        made = ["".join(rng.choice(letters, rng.integers(50, 400))) for _ in range(n)]
-        return made, "generated, seed 0"
-    sequences = fastmks.read_fasta(folder / _FILE).sequences
-    return [sequences[i] for i in rng.permutation(len(sequences))[:n]], f"{_FILE}, mixed (seed 0)"
 
 
 def contests(
@@ -69,7 +52,7 @@ def contests(
                 origin=origin,
                 objects=rest[:n],
                 queries=queries,
-                width=len(_LETTERS) ** p,
+                width=len(LETTERS) ** p,
             )
             yield Contest(
                 problem=problem,
@@ -119,27 +102,11 @@ def _forecast(p: int, n: int, kept: Kept[Cell]) -> float | None:
 def _as_counts(p: int, task: Task) -> Task:
     problem = task.problem
     if (problem.n_objects + problem.n_queries) * problem.n_columns > _MOST_NUMBERS:
-        raise PeerError(f"over {_MOST_NUMBERS} numbers in dense rows")
+        raise RefusedError(f"over {_MOST_NUMBERS} numbers in dense rows")
     counted = replace(
         problem,
         origin=f"{problem.origin}; counts of substrings",
-        objects=_count(problem.objects, p),
-        queries=_count(problem.queries, p),
+        objects=count_substrings(problem.objects, p).toarray(),
+        queries=count_substrings(problem.queries, p).toarray(),
     )
     return replace(task, problem=counted)
-
-
-def _count(sequences: Sequence[str], p: int) -> NDArray[np.float64]:
-    """Return how often each substring of p letters occurs in each sequence."""
-    n_letters = len(_LETTERS)
-    code = np.zeros(256, dtype=np.int64)
-    code[list(_LETTERS.encode())] = np.arange(n_letters)
-    rows = np.empty((len(sequences), n_letters**p))
-    for row, sequence in zip(rows, sequences, strict=True):
-        letters = code[np.frombuffer(sequence.encode(), dtype=np.uint8)]
-        n_grams = max(0, len(letters) - p + 1)
-        columns = np.zeros(n_grams, dtype=np.int64)
-        for at in range(p):
-            columns = columns * n_letters + letters[at : at + n_grams]
-        row[:] = np.bincount(columns, minlength=n_letters**p)
-    return rows

@@ -15,6 +15,7 @@ from benchmarks.peers.entrants import entrants
 from benchmarks.peers.fingerprints import fingerprint_entrants, fingerprint_problem
 from benchmarks.peers.sparse import sparse_entrants
 from benchmarks.race.entrant import Entrant
+from benchmarks.sequences import SEQUENCES_FILE
 
 __all__ = ["FINGERPRINTS", "Given", "Source", "find_sources"]
 
@@ -96,7 +97,7 @@ def _real(collector: Collector, folder: Path) -> Iterator[Source]:
     for name, file in sparse_sets.TEXT_FILES.items():
         if is_there(name, file):
             yield _sparse(name, partial(_read_words, collector, folder, name))
-    if is_there(sparse_sets.PROTEINS, sparse_sets.PROTEINS_FILE):
+    if is_there(sparse_sets.PROTEINS, SEQUENCES_FILE):
         yield _sparse(sparse_sets.PROTEINS, partial(_read_proteins, folder), SPECTRUM)
 
 

@@ -1,23 +1,19 @@
 """The sparse sets that the bars are about: word counts, and proteins as counts of substrings."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-import fastmks
 from benchmarks import datasets
 from benchmarks.datasets import Problem
+from benchmarks.sequences import count_substrings, read_sequences
 
 __all__ = [
     "GENERATED_TEXT",
     "N_QUERIES",
     "PROTEINS",
-    "PROTEINS_FILE",
     "TEXT_FILES",
     "generate_text",
+    "make_proteins",
     "read_proteins",
     "read_words",
 ]
@@ -25,7 +21,8 @@ __all__ = [
 N_QUERIES = 1000
 TEXT_FILES = {name: datasets.COUNTS_FILES[name] for name in ("20 newsgroups", "blog posts")}
 GENERATED_TEXT = "zipf text"
-PROTEINS, PROTEINS_FILE = "proteins", "swissprot_100k.fasta.gz"
+PROTEINS = "proteins"
+_LENGTH = 3  # of the substrings
 
 
 def generate_text(n_objects: int, n_queries: int) -> Problem:
@@ -43,37 +40,21 @@ def read_words(folder: Path, name: str) -> Problem:
 
 def read_proteins(folder: Path, n_objects: int, n_queries: int) -> Problem:
     """Return proteins as strings; those who know vectors only get counts of substrings."""
-    sequences = fastmks.read_fasta(folder / PROTEINS_FILE).sequences
-    mixed = np.random.default_rng(0).permutation(len(sequences))
-    queries = [sequences[i] for i in mixed[:n_queries]]
-    objects = [sequences[i] for i in mixed[n_queries : n_queries + n_objects]]
-    return _protein_problem(objects, queries)
+    sequences, origin = read_sequences(folder, n_queries + n_objects)
+    return make_proteins(sequences[n_queries:], sequences[:n_queries], origin)
 
 
-def _protein_problem(objects: Sequence[str], queries: Sequence[str]) -> Problem:
-    letters = sorted({letter for one in (*objects, *queries) for letter in set(one)})
-    counts = tuple(_count_substrings(some, letters) for some in (objects, queries))
+def make_proteins(objects: list[str], queries: list[str], origin: str) -> Problem:
+    """Return a problem of sequences, of whatever letters there are."""
+    letters = "".join(sorted(set().union(*objects, *queries)))
+    objects_counts, queries_counts = (
+        count_substrings(some, _LENGTH, letters) for some in (objects, queries)
+    )
     return Problem(
         name=PROTEINS,
-        origin=f"{PROTEINS_FILE}: {len(queries)} held out as queries (seed 0); peers get counts",
-        objects=list(objects),
-        queries=list(queries),
-        width=len(letters) ** 3,
-        vectors=(counts[0], counts[1]),
+        origin=f"{origin}: {len(queries)} held out as queries; peers get counts",
+        objects=objects,
+        queries=queries,
+        width=len(letters) ** _LENGTH,
+        vectors=(objects_counts, queries_counts),
     )
-
-
-def _count_substrings(sequences: Sequence[str], letters: Sequence[str]) -> Any:
-    """Return how often each substring of 3 letters occurs."""
-    from scipy.sparse import csr_matrix
-
-    n_letters = len(letters)
-    code = np.zeros(256, dtype=np.int32)
-    code[[ord(letter) for letter in letters]] = np.arange(n_letters)
-    columns = []
-    for sequence in sequences:
-        codes = code[np.frombuffer(sequence.encode("latin-1"), dtype=np.uint8)]
-        columns.append((codes[:-2] * n_letters + codes[1:-1]) * n_letters + codes[2:])
-    rows = np.repeat(np.arange(len(columns), dtype=np.int32), [len(row) for row in columns])
-    shape = (len(columns), n_letters**3)
-    return csr_matrix((np.ones(len(rows)), (rows, np.concatenate(columns))), shape=shape)

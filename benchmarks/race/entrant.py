@@ -114,7 +114,7 @@ class Entrant:
         """Return the same entrant, which will not even try."""
 
         def refuse(task: Task) -> Ready:
-            raise PeerError(why)
+            raise RefusedError(why)
 
         return replace(self, prepare=refuse)
 
