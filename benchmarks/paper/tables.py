@@ -19,7 +19,15 @@ from benchmarks.race.names import (
 )
 from benchmarks.report import Check, markdown
 
-__all__ = ["all_tables", "checks", "evaluation_speedup", "line_about", "line_of", "time_speedup"]
+__all__ = [
+    "all_tables",
+    "checks",
+    "evaluation_speedup",
+    "line_about",
+    "line_of",
+    "protein_table",
+    "time_speedup",
+]
 
 _EVALUATED = (TREE_OF_ONE, DUAL, FILTER, AUTO, MLPACK, MLPACK_DUAL)
 _TIMED = (SCAN, NUMPY, TREE, DUAL, FILTER, AUTO, MLPACK, MLPACK_DUAL)
@@ -66,7 +74,7 @@ def all_tables(kept: Kept[Cell], promises: Kept[ApproximateCell]) -> str:
             _wrong_table(cells),
         ]
     if grown:
-        parts += ["### Proteins, spectrum kernels", _ABOUT_PROTEINS, _protein_table(grown)]
+        parts += ["### Proteins, spectrum kernels", _ABOUT_PROTEINS, protein_table(grown)]
     if promises.cells:
         parts += ["### Approximate searches", _ABOUT_PROMISES, _promise_table(promises.cells)]
     return "\n\n".join(parts)
@@ -283,7 +291,8 @@ def _wrong_table(cells: Sequence[Cell]) -> str:
     return markdown(["", *kernels], rows)
 
 
-def _protein_table(cells: Sequence[Cell]) -> str:
+def protein_table(cells: Sequence[Cell]) -> str:
+    """Return what searches of growing sets of sequences cost."""
     names = (TREE_OF_ONE, FILTER, MLPACK)
     timed = (SCAN, TREE, FILTER, AUTO, MLPACK)
     head = ["kernel", "sequences", *(f"{_brief(name)}: fewer" for name in names)]

@@ -17,8 +17,9 @@ from benchmarks.race.cell import Cell, Figure
 from benchmarks.race.names import AUTO
 from benchmarks.report import markdown
 
-__all__ = ["all_tables", "bar_table", "bars_of", "line_of"]
+__all__ = ["all_tables", "bar_table", "bars_of", "line_of", "summary"]
 
+_K = 10  # what is shown where one k is
 _ABOUT_EVERYONE = (
     "Microseconds per query, median; in brackets the queries with a wrong answer, of those "
     "checked, where there are any. ~: a first look, far behind. Fingerprints: single queries too."
@@ -51,6 +52,20 @@ def all_tables(kept: Kept[Cell]) -> str:
         "### Whose answers are the true ones",
         _ABOUT_EXACTNESS,
         _exactness_table(cells),
+    ]
+    return "\n\n".join(parts)
+
+
+def summary(kept: Kept[Cell]) -> str:
+    """Return the bars, the largest batch at k = 10, and whose answers are true."""
+    largest = [cell for cell in _largest_batch(kept.cells) if cell.threads == 1 and cell.k == _K]
+    parts = [
+        kept.describe(),
+        bar_table(kept),
+        f"**The largest batch, k = {_K}, one thread.** {_ABOUT_EVERYONE}",
+        *(_everyone_table(some) for some in _alike(largest)),
+        f"**Whose answers are the true ones.** {_ABOUT_EXACTNESS}",
+        _exactness_table(kept.cells),
     ]
     return "\n\n".join(parts)
 

@@ -3,15 +3,11 @@
 from collections.abc import Sequence
 
 from benchmarks.quotes.stored import Row, Stored
-from benchmarks.quotes.tables.written import apart, brief, kernel, share
+from benchmarks.quotes.tables.written import brief, kernel, share
 from benchmarks.report import markdown
 
-__all__ = ["alignments", "fingerprints", "graphs", "own", "pivots", "proteins", "series"]
+__all__ = ["alignments", "fingerprints", "graphs", "own", "pivots", "series"]
 
-_PROTEINS = (
-    *((1, 1000), (1, 10_000), (1, 99_900), (2, 1000), (2, 10_000), (2, 20_000)),
-    *((3, 1000), (3, 2000), (3, 5000), (3, 10_000)),
-)
 _FINGERPRINTS = {
     "fastmks, single queries": "fastmks, single queries",
     "fastmks, one batch": "fastmks, a batch of 100",
@@ -84,29 +80,6 @@ def graphs(stored: Stored) -> str:
     head += ["scan, µs a query", "of which reading", "same class"]
     rows = [_graph_cells(row) for row in stored.rows("objects_graphs", problem="nci1")]
     return markdown(head, rows)
-
-
-def proteins(stored: Stored) -> str:
-    """Return the paper's experiment: evaluations of the scan over those of the tree."""
-    head = ["", "n", "k = 1", "k = 2", "k = 5", "k = 10", "µs a query, k = 10: tree", "scan"]
-    rows = []
-    for p, n_objects in _PROTEINS:
-        by_k = [
-            stored.row("objects_proteins", p=p, n_objects=n_objects, k=k) for k in (1, 2, 5, 10)
-        ]
-        last = by_k[-1]
-        microseconds = 1e6 / last.number("n_queries")
-        rows.append(
-            [
-                f"p = {p}",
-                apart(n_objects),
-                *(f"{row.number('speedup'):.2f}" for row in by_k),
-                f"{last.number('seconds') * microseconds:.0f}",
-                f"{last.number('scan_seconds') * microseconds:.0f}",
-                f"{last.number('build_evaluations') / n_objects:.0f}",
-            ]
-        )
-    return markdown([*head, "build, evaluations an object"], rows)
 
 
 def pivots(stored: Stored) -> str:
