@@ -10,7 +10,15 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))  # benchmarks are not installed
 
 from benchmarks.pages import put_into
-from benchmarks.quotes.check import ROOT, check, check_blocks, check_quotes, renewed, write
+from benchmarks.quotes.check import (
+    ROOT,
+    check,
+    check_blocks,
+    check_quotes,
+    check_source,
+    renewed,
+    write,
+)
 from benchmarks.quotes.figures import figures_in
 from benchmarks.quotes.quote import Quote, Stated, percent
 from benchmarks.quotes.shown import Shown
@@ -202,6 +210,14 @@ def test_an_edited_table_is_told_and_made_again(stored, tmp_path):
         "page.md", page, {"times": lambda stored: str(stored.row("no"))}, stored
     )
     assert "cannot be made: no.json" in str(fault)
+
+
+def test_a_page_quotes_only_what_its_source_shows():
+    quotes = (Quote("takes {} ms, {} times less", lambda stored: 7.4, lambda stored: 2.0),)
+    page = "It takes 7.4 ms, two times less.\n"
+    assert check_source("README.md", page, quotes, "| 7.4 | 2 |") == []
+    told = list(map(str, check_source("README.md", page, quotes, "| 7.40 | 17.4 | 3 |")))
+    assert told == ["README.md:1: two is not in docs/results.md; say it there first."]
 
 
 def test_quotes_are_not_looked_for_in_generated_blocks(stored):

@@ -11,11 +11,22 @@ from benchmarks.quotes.blocks import BLOCKS, Maker
 from benchmarks.quotes.figures import figures_in, line_of, without_blocks
 from benchmarks.quotes.pages import LATER, quotes_of
 from benchmarks.quotes.quote import Entry, Quote, Stated
+from benchmarks.quotes.shown import NUMBER, Shown
 from benchmarks.quotes.stored import SelectionError, Stored
 
-__all__ = ["Fault", "check", "check_blocks", "check_quotes", "find_pages", "renewed", "write"]
+__all__ = [
+    "Fault",
+    "check",
+    "check_blocks",
+    "check_quotes",
+    "check_source",
+    "find_pages",
+    "renewed",
+    "write",
+]
 
 ROOT = Path(__file__).parents[2]
+SOURCE = "docs/results.md"  # the README quotes from it alone
 
 _Span = tuple[int, int]
 
@@ -55,6 +66,9 @@ def check(
         text = (root / page).read_text(encoding="utf-8")
         faults += check_blocks(page, text, _blocks_of(page, blocks), stored)
         faults += check_quotes(page, text, quotes_of(page), stored, is_covered=page not in later)
+        if page == "README.md" and SOURCE in pages:
+            source = (root / SOURCE).read_text(encoding="utf-8")
+            faults += check_source(page, text, quotes_of(page), source)
     return faults
 
 
@@ -105,6 +119,20 @@ def check_quotes(
     if is_covered:
         faults += _uncovered(page, text, covered)
     return sorted(faults, key=lambda fault: fault.line)
+
+
+def check_source(page: str, text: str, quotes: Sequence[Entry], source: str) -> list[Fault]:
+    """Return the figures that a page quotes and that the page it quotes from does not show."""
+    hand_written = without_blocks(text)
+    known = {Shown(match.group()).value for match in re.finditer(NUMBER, source)}
+    return [
+        Fault(page, line_of(text, start), f"{shown.text} is not in {SOURCE}; say it there first.")
+        for entry in quotes
+        if isinstance(entry, Quote)
+        for match in entry.pattern.finditer(hand_written)
+        for (start, _), shown, _ in entry.slots(match)
+        if shown.value not in known
+    ]
 
 
 def renewed(text: str, quotes: Sequence[Entry], makers: Mapping[str, Maker], stored: Stored) -> str:
