@@ -1,4 +1,4 @@
-"""Engines of ours that share one index, so that a tree is built once."""
+"""Engines of ours: trees share one index, so that a tree is built once."""
 
 import time
 from collections.abc import Callable
@@ -20,17 +20,18 @@ _MOST_BUILDS = 5  # or were so many
 def our_entrants(*, has_dual_tree: bool) -> list[Entrant]:
     """Return ours, anew.
 
-    auto has an index of its own: what its planner chooses depends on what it has built.
+    Others than trees have an index of their own: a tree keeps its objects in its own order, in
+    which a filter is slower, and what a planner chooses depends on what has been built.
     """
-    shared = _Shared()
+    trees = _Shared()
     found = [
-        _ours(SCAN, partial(shared.prepare, "scan")),
-        _ours(TREE, partial(shared.prepare_built, "tree")),
-        _ours(TREE_OF_ONE, shared.prepare_blocks_of_one),
+        _ours(SCAN, partial(_Shared().prepare, "scan")),
+        _ours(TREE, partial(trees.prepare_built, "tree")),
+        _ours(TREE_OF_ONE, trees.prepare_blocks_of_one),
     ]
     if has_dual_tree:
-        found.append(_ours(DUAL, partial(shared.prepare, "dual-tree")))
-    return [*found, _ours(FILTER, partial(shared.prepare_built, "filter")), ours("auto")]
+        found.append(_ours(DUAL, partial(trees.prepare, "dual-tree")))
+    return [*found, _ours(FILTER, partial(_Shared().prepare_built, "filter")), ours("auto")]
 
 
 def _ours(name: str, prepare: Callable[[Task], Ready]) -> Entrant:
