@@ -306,7 +306,7 @@ def test_mlpack_is_left_out_above_a_size_that_failed(tmp_path, monkeypatch, caps
     figures = [(one["n_objects"], one["k"], one["figures"][-1]) for one in cells]
     assert [found.get("evaluations") for n, _, found in figures if n == 20] == [20.0, 20.0]
     failures = [found["failure"] for n, _, found in figures if n > 20]
-    own, left_out = "PeerError: RuntimeError: too many", "PeerError: left out; with 40 objects: "
+    own, left_out = "PeerError: RuntimeError: too many", "left out; with 40 objects: "
     assert failures == [own, own, *2 * [f"{left_out}RuntimeError: too many"]]
     assert "mlpack, uniform 3-d, linear, 40 objects: " in capsys.readouterr().out
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from benchmarks.datasets import Problem
 from benchmarks.kernels import KernelCase
-from benchmarks.race.entrant import PeerError
+from benchmarks.race.entrant import PeerError, RefusedError
 
 __all__ = ["Built", "Found", "MlpackTree"]
 
@@ -61,9 +61,9 @@ class MlpackTree:
 
     def __init__(self, problem: Problem, case: KernelCase, *, base: float, patience: float) -> None:
         if problem.is_sparse or not problem.has_rows:
-            raise PeerError("takes dense rows only")
+            raise RefusedError("takes dense rows only")
         if not case.mlpack:
-            raise PeerError(f"knows no kernel {case.name}")
+            raise RefusedError(f"knows no kernel {case.name}")
         self.cpu_seconds = 0.0  # of all builds and searches
         self._patience = patience
         self._failure: str | None = None

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.harness import Answer
-from benchmarks.race.entrant import POOL_QUERIES, Ready, Task
+from benchmarks.race.entrant import POOL_QUERIES, Ready, RefusedError, Task
 
 __all__ = ["prepare_numpy", "search_numpy", "select_by_groups", "select_plainly"]
 
@@ -28,7 +28,7 @@ def prepare_numpy(select: _Select, task: Task, *, dtype: str | None = None) -> R
     that of the rows means a copy of them.
     """
     if task.problem.is_sparse:
-        raise TypeError("dense rows only")
+        raise RefusedError("takes dense rows only")
     given, task = task, task if dtype is None else task.cast(dtype)
     objects, queries = task.units.objects, task.units.queries
     n_bytes = 0 if task.problem.objects is given.problem.objects else int(objects.nbytes)
