@@ -27,6 +27,7 @@ BLOCKS: dict[tuple[str, str], Maker] = {  # by page and name
     ("docs/graphs.md", "graphs"): objects.graphs,
     ("docs/hardness.md", "hardness"): by_hand.hardness,
     ("docs/living.md", "living"): living,
+    ("docs/performance.md", "amx"): by_hand.tiles,
     ("docs/performance.md", "peers"): _peers,
     ("docs/sequences.md", "grams"): by_hand.grams,
     ("docs/sequences.md", "look-ups"): by_hand.look_ups,
