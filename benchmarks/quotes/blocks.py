@@ -2,21 +2,14 @@
 
 from collections.abc import Callable
 
-from benchmarks.kept import Kept
-from benchmarks.peers import tables as peers
 from benchmarks.quotes.stored import Stored
 from benchmarks.quotes.tables import by_hand, objects
 from benchmarks.quotes.tables.living import living
-from benchmarks.race.cell import read_cell
+from benchmarks.quotes.tables.peers import peers, sparse
 
 __all__ = ["BLOCKS", "Maker"]
 
 Maker = Callable[[Stored], str]
-
-
-def _peers(stored: Stored) -> str:
-    return peers.all_tables(Kept("peers_bars", stored.path("peers_bars"), read=read_cell))
-
 
 BLOCKS: dict[tuple[str, str], Maker] = {  # by page and name
     ("docs/alignments.md", "alignments"): objects.alignments,
@@ -28,10 +21,11 @@ BLOCKS: dict[tuple[str, str], Maker] = {  # by page and name
     ("docs/hardness.md", "hardness"): by_hand.hardness,
     ("docs/living.md", "living"): living,
     ("docs/performance.md", "amx"): by_hand.tiles,
-    ("docs/performance.md", "peers"): _peers,
+    ("docs/performance.md", "peers"): peers,
     ("docs/sequences.md", "grams"): by_hand.grams,
     ("docs/sequences.md", "look-ups"): by_hand.look_ups,
     ("docs/sequences.md", "proteins"): objects.proteins,
     ("docs/series.md", "series"): objects.series,
+    ("docs/sparse.md", "sparse"): sparse,
     ("docs/your-own.md", "own"): objects.own,
 }
