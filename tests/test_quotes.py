@@ -3,12 +3,14 @@
 import json
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # benchmarks are not installed
 
+from benchmarks.kept import plain
 from benchmarks.pages import put_into
 from benchmarks.quotes.check import (
     ROOT,
@@ -23,6 +25,8 @@ from benchmarks.quotes.figures import figures_in
 from benchmarks.quotes.quote import Quote, Stated, percent
 from benchmarks.quotes.shown import Shown
 from benchmarks.quotes.stored import RESULTS, SelectionError, Stored
+from benchmarks.quotes.tables.peers import sparse
+from benchmarks.race.cell import Cell, Figure
 
 ROWS = [
     {"set": "digits", "k": 1, "ms": 7.41, "share": 0.123, "pairs": 42_589, "is_new": True},
@@ -218,6 +222,46 @@ def test_a_page_quotes_only_what_its_source_shows():
     assert check_source("README.md", page, quotes, "| 7.4 | 2 |") == []
     told = list(map(str, check_source("README.md", page, quotes, "| 7.40 | 17.4 | 3 |")))
     assert told == ["README.md:1: two is not in docs/results.md; say it there first."]
+
+
+def sparse_cell(
+    batch: int, us: float, times_less: float | None, *, k: int = 10, threads: int = 1
+) -> Cell:
+    figure = partial(Figure, in_bar=True, is_brute=False)
+    return Cell(
+        problem="blog posts",
+        n_objects=9,
+        n_queries=1000,
+        kernel="cosine",
+        k=k,
+        batch=batch,
+        threads=threads,
+        n_columns=5,
+        origin="",
+        commit="",
+        seconds=1.0,
+        figures=(
+            figure(name="fastmks scan", is_ours=True, median_us=9e3, times_less=0.1),
+            figure(name="fastmks filter", is_ours=True, median_us=us, times_less=times_less),
+            figure(name="scipy", is_ours=False, median_us=1.0),
+        ),
+    )
+
+
+def test_the_table_of_sparse_sets_waits_for_its_cells(tmp_path):
+    def shown(*cells) -> str:
+        whole = {"name": "peers_bars", "cells": list(map(plain, cells))}
+        (tmp_path / "peers_bars.json").write_text(json.dumps(whole))
+        return sparse(Stored(tmp_path))
+
+    nothing = "These sets are not measured yet."
+    assert sparse(Stored(tmp_path)) == nothing
+    assert shown() == nothing
+    assert shown(sparse_cell(1, 50.0, 5.0, threads=2), sparse_cell(1, 50.0, 5.0, k=1)) == nothing
+    assert shown(sparse_cell(1, 134.2, 5.26), sparse_cell(1000, 53.4, 13.1)).splitlines()[2:] == [
+        "| blog posts, cosine | 134, 5.3× |  | 53, 13× |"
+    ]
+    assert "| 50 |  |  |" in shown(sparse_cell(1, 50.0, None))
 
 
 def test_quotes_are_not_looked_for_in_generated_blocks(stored):

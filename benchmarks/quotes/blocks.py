@@ -2,47 +2,14 @@
 
 from collections.abc import Callable
 
-from benchmarks.growth import tables as growth
-from benchmarks.kept import Kept
-from benchmarks.paper import approximate
-from benchmarks.paper import tables as paper
-from benchmarks.peers import tables as peers
 from benchmarks.quotes.stored import Stored
-from benchmarks.quotes.tables import by_hand, objects
+from benchmarks.quotes.tables import by_hand, objects, results
 from benchmarks.quotes.tables.living import living
-from benchmarks.race.cell import Cell, read_cell
+from benchmarks.quotes.tables.peers import peers, sparse
 
 __all__ = ["BLOCKS", "Maker"]
 
 Maker = Callable[[Stored], str]
-
-
-def _peers(stored: Stored) -> str:
-    return peers.all_tables(_cells(stored, "peers_bars"))
-
-
-def _bars(stored: Stored) -> str:
-    return peers.summary(_cells(stored, "peers_bars"))
-
-
-def _paper(stored: Stored) -> str:
-    name = "paper_approximate"
-    promises = Kept(name, stored.path(name), read=approximate.read)
-    return paper.all_tables(_cells(stored, "paper"), promises)
-
-
-def _proteins(stored: Stored) -> str:
-    cells = _cells(stored, "paper").cells
-    return paper.protein_table([cell for cell in cells if cell.problem == "proteins"])
-
-
-def _growth(stored: Stored) -> str:
-    return growth.all_tables(_cells(stored, "growth"))
-
-
-def _cells(stored: Stored, name: str) -> Kept[Cell]:
-    return Kept(name, stored.path(name), read=read_cell)
-
 
 BLOCKS: dict[tuple[str, str], Maker] = {  # by page and name
     ("docs/alignments.md", "alignments"): objects.alignments,
@@ -53,13 +20,15 @@ BLOCKS: dict[tuple[str, str], Maker] = {  # by page and name
     ("docs/graphs.md", "graphs"): objects.graphs,
     ("docs/hardness.md", "hardness"): by_hand.hardness,
     ("docs/living.md", "living"): living,
-    ("docs/performance.md", "peers"): _peers,
-    ("docs/results.md", "bars"): _bars,
-    ("docs/results.md", "growth"): _growth,
-    ("docs/results.md", "paper"): _paper,
+    ("docs/performance.md", "amx"): by_hand.tiles,
+    ("docs/performance.md", "peers"): peers,
+    ("docs/results.md", "bars"): results.bars,
+    ("docs/results.md", "growth"): results.growth,
+    ("docs/results.md", "paper"): results.paper,
     ("docs/sequences.md", "grams"): by_hand.grams,
     ("docs/sequences.md", "look-ups"): by_hand.look_ups,
-    ("docs/sequences.md", "proteins"): _proteins,
+    ("docs/sequences.md", "proteins"): results.proteins,
     ("docs/series.md", "series"): objects.series,
+    ("docs/sparse.md", "sparse"): sparse,
     ("docs/your-own.md", "own"): objects.own,
 }

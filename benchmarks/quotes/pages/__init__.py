@@ -9,9 +9,6 @@ __all__ = ["LATER", "quotes_of"]
 
 LATER = (  # pages whose figures need not be quoted yet
     "README.md",
-    "docs/benchmarks.md",
-    "docs/performance.md",
-    "docs/sparse.md",
     "docs/results.md",
 )
 

@@ -4,7 +4,7 @@ from benchmarks.quotes.stored import Row, Stored
 from benchmarks.quotes.tables.written import apart, brief
 from benchmarks.report import markdown
 
-__all__ = ["grams", "hardness", "look_ups", "thresholds", "units"]
+__all__ = ["grams", "hardness", "look_ups", "thresholds", "tiles", "units"]
 
 _UNITS = {"AVX2": "avx2", "AVX-512 VNNI": "vnni", "AMX": "amx"}
 
@@ -50,6 +50,16 @@ def units(stored: Stored) -> str:
     return markdown(head, rows)
 
 
+def tiles(stored: Stored) -> str:
+    """Return how many times less than others a search takes on a machine with AMX."""
+    ks = (1, 10, 100)
+    rows = [
+        [row.text("set"), *(_range(row, f"least_{k}", f"greatest_{k}") for k in ks)]
+        for row in _rows(stored, "a machine with AMX")
+    ]
+    return markdown(["times less", *(f"k = {k}" for k in ks)], rows)
+
+
 def grams(stored: Stored) -> str:
     """Return what it costs to turn strings into rows of counts."""
     head = ["", "different p-grams", "processor seconds", "peak MB", "rows MB"]
@@ -86,6 +96,12 @@ def _rows(stored: Stored, experiment: str) -> list[Row]:
 
 def _pair(row: Row, *names: str) -> str:
     return " / ".join(f"{row.number(name):.0f}" for name in names)
+
+
+def _range(row: Row, least: str, greatest: str) -> str:
+    """Return both ends, or one number where they are equal."""
+    ends = dict.fromkeys(f"{row.number(name):g}" for name in (least, greatest))
+    return " to ".join(ends)
 
 
 def _beside(row: Row, unit: str) -> str:
