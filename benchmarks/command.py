@@ -63,7 +63,7 @@ class Collector:
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
         self.notes: list[str] = []
-        if options.data is None:
+        if options.data is None and not getattr(options, "show", False):
             self.note("no --data: generated problems and scikit-learn's digits only")
 
     def note(self, line: str) -> None:

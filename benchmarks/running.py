@@ -3,7 +3,7 @@
 import argparse
 import sys
 import time
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
@@ -11,8 +11,9 @@ from tqdm import tqdm
 
 from benchmarks.command import Collector
 from benchmarks.kept import Kept, Measured
+from benchmarks.report import Check
 
-__all__ = ["INTERRUPTED", "Run"]
+__all__ = ["INTERRUPTED", "Run", "carry_out"]
 
 INTERRUPTED = 130  # the exit code of a program that was told to stop by Ctrl-C
 _Cell = TypeVar("_Cell", bound=Measured)
@@ -33,7 +34,7 @@ class Run(Generic[_Cell]):
         self, options: argparse.Namespace, collector: Collector, kept: Kept[_Cell]
     ) -> None:
         self.options, self.collector, self.kept = options, collector, kept
-        self.is_interrupted = False
+        self.is_interrupted = self.is_out_of_time = False
         self._end = time.perf_counter() + 60.0 * (options.minutes or 1e9)
         self._bar: Any = None
 
@@ -54,6 +55,7 @@ class Run(Generic[_Cell]):
             print(f"interrupted:{kept} the same command goes on", file=sys.stderr)
             return True
         if isinstance(error, _OutOfTimeError):
+            self.is_out_of_time = True
             self.collector.note("stopped by --minutes: not all cells are measured")
             return True
         return False
@@ -87,3 +89,24 @@ class Run(Generic[_Cell]):
         self._bar.update()
         if time.perf_counter() > self._end:
             raise _OutOfTimeError
+
+
+def carry_out(
+    options: argparse.Namespace,
+    kept: Kept[_Cell],
+    work: Callable[[Run[_Cell]], None],
+    claims: Callable[[], Sequence[Check]],
+    collector: Collector | None = None,
+) -> Run[_Cell]:
+    """Measure what is missing, unless it is only shown, and keep what is claimed of it all."""
+    collector = collector or Collector(options)
+    run = Run(options, collector, kept)
+    if options.show:
+        if not kept.cells:
+            sys.exit("--show needs what an earlier run has kept as --out")
+        return run
+    with run:
+        work(run)
+    if not run.is_interrupted:
+        kept.write(collector.notes, claims())
+    return run

@@ -251,7 +251,7 @@ def test_ctrl_c_keeps_what_is_there(tmp_path, monkeypatch, capsys):
 
 
 def test_show_needs_a_file():
-    with pytest.raises(SystemExit, match="--show needs the file of an earlier run"):
+    with pytest.raises(SystemExit, match="--show needs what an earlier run has kept"):
         program.main(["--show"])
 
 

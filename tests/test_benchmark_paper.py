@@ -165,9 +165,9 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path, monkeypatch, capsys):
     assert len(json.loads((tmp_path / "paper.json").read_text())["cells"]) == 1
 
 
-def test_nothing_to_show_is_an_error(tmp_path, capsys):
-    assert run("--show", "--out", str(tmp_path)) == 1
-    assert "--show needs the folder of an earlier run" in capsys.readouterr().out
+def test_nothing_to_show_is_an_error(tmp_path):
+    with pytest.raises(SystemExit, match="--show needs what an earlier run has kept"):
+        run("--show", "--out", str(tmp_path))
 
 
 def test_speedups_are_of_the_scan():

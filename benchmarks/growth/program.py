@@ -8,14 +8,13 @@ was.
 """
 
 import argparse
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.command import Collector, add_kept_options, read_options
+from benchmarks.command import add_kept_options, read_options
 from benchmarks.datasets import Problem
 from benchmarks.growth.curves import DIMENSION, SIZE
 from benchmarks.growth.drawing import draw_all
@@ -29,7 +28,7 @@ from benchmarks.race.entrant import NOT_INSTALLED, Entrant
 from benchmarks.race.mlpack_entrant import mlpack_single_tree
 from benchmarks.race.names import MLPACK
 from benchmarks.race.shared import our_entrants
-from benchmarks.running import INTERRUPTED, Run
+from benchmarks.running import INTERRUPTED, Run, carry_out
 
 __all__ = ["NAME", "SECTIONS", "find_failure", "main"]
 
@@ -77,21 +76,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run, print, keep, draw; 0 when every answer of ours is the scan's."""
     options = read_options(NAME, __doc__, arguments, _extend)
     kept = Kept(NAME, options.out, read=read_cell, most_others=options.quiet)
-    if options.show and not kept.cells:
-        sys.exit("--show needs the file of an earlier run as --out")
-    if not options.show:
-        collector = Collector(options)
-        with Run(options, collector, kept) as run:
-            _Program(options, run).run()
-        if run.is_interrupted:
-            return INTERRUPTED
-        kept.write(collector.notes, checks(kept.cells))
+    run = carry_out(options, kept, _run, lambda: checks(kept.cells))
+    if run.is_interrupted:
+        return INTERRUPTED
     claims = checks(kept.cells)
     print(all_tables(kept))
     print(*claims, sep="\n")
     if options.figures is not None:
         draw_all(kept.cells, options.figures)
     return 0 if all(claim.holds for claim in claims) else 1
+
+
+def _run(run: Run[Cell]) -> None:
+    _Program(run.options, run).run()
 
 
 def _extend(parser: argparse.ArgumentParser) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.command import Collector, add_kept_options, read_options
+from benchmarks.command import add_kept_options, read_options
 from benchmarks.living.adding import add_trials, cases_of
 from benchmarks.living.cell import Cell, Key, Trial, run_cell
 from benchmarks.living.files import MEMORY_CASES, Shelf, file_cases
@@ -24,7 +24,7 @@ from benchmarks.living.removing import remove_cases, remove_trials
 from benchmarks.living.sides import Bases, Contestant, contestants
 from benchmarks.living.stage import Stage, collect
 from benchmarks.living.tables import all_tables, checks, line_of
-from benchmarks.running import INTERRUPTED, Run
+from benchmarks.running import INTERRUPTED, Run, carry_out
 
 __all__ = ["SECTIONS", "main"]
 
@@ -68,17 +68,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run, print, keep; 0 when every answer of ours is the true one."""
     options = read_options("living", __doc__, arguments, _extend)
     kept = open_kept(options.out, most_others=options.quiet)
-    if not options.show:
-        collector = Collector(options)
-        with Run(options, collector, kept) as run:
-            _Program(options, run).run()
-        if run.is_interrupted:
-            return INTERRUPTED
-        kept.write(collector.notes, checks(kept.cells))
+    run = carry_out(options, kept, _run, lambda: checks(kept.cells))
+    if run.is_interrupted:
+        return INTERRUPTED
     claims = checks(kept.cells)
     print(all_tables(kept.cells))
     print(*claims, sep="\n")
     return 0 if all(claim.holds for claim in claims if claim.is_required) else 1
+
+
+def _run(run: Run[Cell]) -> None:
+    _Program(run.options, run).run()
 
 
 def _extend(parser: argparse.ArgumentParser) -> None:

@@ -11,6 +11,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from benchmarks.command import Collector, add_kept_options, read_options
@@ -22,7 +23,8 @@ from benchmarks.paper.sets import PaperSet, all_sets
 from benchmarks.paper.tables import all_tables, checks, line_about, line_of
 from benchmarks.race.cell import Cell, Pace, read_cell
 from benchmarks.race.contest import hold, keys_of
-from benchmarks.running import INTERRUPTED, Run
+from benchmarks.report import Check
+from benchmarks.running import INTERRUPTED, Run, carry_out
 from benchmarks.sequences import read_sequences
 
 __all__ = ["NAME", "SECTIONS", "main"]
@@ -91,18 +93,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sizes = _QUICK if options.quick else _FULL
     kept = Kept(NAME, _file(options, NAME), read=read_cell, most_others=options.quiet)
     promises = Kept(NAME_OF_APPROXIMATE, _file(options, NAME_OF_APPROXIMATE), read=approximate.read)
-    if not options.show:
-        collector = Collector(options)
-        with Run(options, collector, kept) as run:
-            _run_exact(options, sizes, run)
-        if run.is_interrupted:
-            return INTERRUPTED
-        with Run(options, collector, promises) as run_of_promises:
-            _run_approximate(options, sizes, run_of_promises)
-        if run_of_promises.is_interrupted:
-            return INTERRUPTED
-        kept.write(collector.notes, checks(kept.cells, promises.cells))
-        promises.write(collector.notes)
+    collector = Collector(options)
+
+    def claims() -> list[Check]:
+        return checks(kept.cells, promises.cells)
+
+    run = carry_out(options, kept, partial(_run_exact, options, sizes), claims, collector)
+    if not (run.is_interrupted or run.is_out_of_time or options.show):
+        work = partial(_run_approximate, options, sizes)
+        run_of_promises = carry_out(options, promises, work, claims, collector)
+        kept.write(collector.notes, claims())
+        run.is_interrupted = run_of_promises.is_interrupted
+    if run.is_interrupted:
+        return INTERRUPTED
     return _finish(options, kept, promises)
 
 
@@ -176,9 +179,6 @@ def _sets(
 
 
 def _finish(options: argparse.Namespace, kept: Kept[Cell], promises: Kept[ApproximateCell]) -> int:
-    if not kept.cells and not promises.cells:
-        print("nothing was measured: --show needs the folder of an earlier run as --out")
-        return 1
     text = all_tables(kept, promises)
     print(text)
     if options.out is not None:

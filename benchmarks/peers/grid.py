@@ -8,14 +8,13 @@ and a run that was stopped goes on where it was.
 """
 
 import argparse
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.command import Collector, add_kept_options, read_options
+from benchmarks.command import add_kept_options, read_options
 from benchmarks.datasets import Problem
 from benchmarks.kept import Kept
 from benchmarks.kernels import COSINE, LINEAR, POLYNOMIAL, SPECTRUM, TANIMOTO
@@ -27,7 +26,7 @@ from benchmarks.peers.tables import all_tables, bar_table, bars_of, line_of
 from benchmarks.race.cell import Cell, Pace, read_cell
 from benchmarks.race.contest import Contest, hold, keys_of
 from benchmarks.race.entrant import NOT_INSTALLED
-from benchmarks.running import INTERRUPTED, Run
+from benchmarks.running import INTERRUPTED, Run, carry_out
 
 __all__ = ["NAME", "main"]
 
@@ -64,21 +63,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run, print, keep; 0 when every answer of ours is the true one, bars or no bars."""
     options = read_options("peers", __doc__, arguments, _extend)
     kept = Kept(NAME, options.out, read=read_cell, most_others=options.quiet)
-    if options.show and not kept.cells:
-        sys.exit("--show needs the file of an earlier run as --out")
-    if not options.show:
-        collector = Collector(options)
-        with Run(options, collector, kept) as run:
-            _Program(options, run).run()
-        if run.is_interrupted:
-            return INTERRUPTED
-        kept.write(collector.notes, checks(kept.cells, bars_of(kept)))
+    run = carry_out(options, kept, _run, lambda: checks(kept.cells, bars_of(kept)))
+    if run.is_interrupted:
+        return INTERRUPTED
     claims = checks(kept.cells, bars_of(kept))
     print(all_tables(kept) if options.show else bar_table(kept))
     print(*(claim for claim in claims if claim.is_required), sep="\n")
     if options.tables is not None:
         put_into(options.tables, "peers", all_tables(kept))
     return 0 if all(claim.holds for claim in claims if claim.is_required) else 1
+
+
+def _run(run: Run[Cell]) -> None:
+    _Program(run.options, run).run()
 
 
 def _extend(parser: argparse.ArgumentParser) -> None:
