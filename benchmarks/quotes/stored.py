@@ -50,6 +50,13 @@ class Row:
         """Whether there is a value that is not null under this name."""
         return self._fields.get(name) is not None
 
+    def has_at(self, *path: str) -> bool:
+        """Whether there is something under names within each other."""
+        try:
+            return self._at(path) is not None
+        except SelectionError:
+            return False
+
     def all(self, part: str, **wanted: object) -> list["Row"]:
         """Return the rows of a list whose fields are as wanted: at least one."""
         found = self._matching(part, wanted)
