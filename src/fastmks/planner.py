@@ -16,7 +16,7 @@ from fastmks.progress import Progress
 
 __all__ = ["Forecast", "Plan", "Planner", "merge_plans"]
 
-_FEW_OBJECTS = 1024  # are soon scanned
+_FEW_OBJECTS = 512  # are soon scanned
 _MANY_HITS = 32  # bounds leave too much where one object in so many is a hit
 _N_RACED = 8  # queries on which two engines are compared
 _TOO_SLOW = 3.0  # a forecast errs above: samples have fewer close neighbours than all objects
@@ -63,7 +63,7 @@ class Plan:
     >>> import fastmks
     >>> plan = fastmks.Index([[3.0, 0.0], [0.0, 2.0]]).explain([[1.0, 2.0]])
     >>> plan.algorithm, plan.reason
-    ('scan', 'fewer than 1024 objects are soon scanned')
+    ('scan', 'fewer than 512 objects are soon scanned')
     """
 
     algorithm: str
