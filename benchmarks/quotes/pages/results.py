@@ -246,7 +246,7 @@ QUOTES = (
         "An index of a million vectors loads in {} ms",
         lambda stored: stored.cell(
             "living", section="files", case="warm", problem="decaying", dtype="float32"
-        ).measure("fastmks", "load_ms"),
+        ).measure("fastmks filter: load", "load_ms"),
     ),
     Quote(
         "numpy takes {} times as long as `auto` (linear, k = 10)",
