@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # benchmarks are not install
 
 from benchmarks.kept import plain
 from benchmarks.pages import put_into
+from benchmarks.quotes.cells import rank_correlation
 from benchmarks.quotes.check import (
     ROOT,
     check,
@@ -352,3 +353,9 @@ def test_numbers_are_written_at_the_digits_shown(shown, significant, value, writ
 )
 def test_what_counts_as_a_figure(text, found):
     assert figures(text) == found
+
+
+def test_ranks_that_agree_are_correlated():
+    assert rank_correlation([1.0, 5.0, 9.0], [2.0, 3.0, 70.0]) == pytest.approx(1.0)
+    assert rank_correlation([1.0, 5.0, 9.0], [3.0, 2.0, 1.0]) == pytest.approx(-1.0)
+    assert rank_correlation([1.0, 1.0, 2.0, 3.0], [1.0, 2.0, 3.0, 4.0]) == pytest.approx(0.9486833)

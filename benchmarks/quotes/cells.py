@@ -3,6 +3,9 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from benchmarks.quotes.stored import Row, SelectionError, Stored
 from benchmarks.race.names import AUTO, NUMPY, SCAN
 
@@ -17,6 +20,7 @@ __all__ = [
     "paper_cell",
     "paper_cells",
     "peer_cell",
+    "rank_correlation",
     "slower",
     "times_less",
     "wrong",
@@ -87,6 +91,17 @@ def wrong(cells: Sequence[Row], name: str) -> float:
 def geometric_mean(values: Sequence[float]) -> float:
     """Return the geometric mean."""
     return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def rank_correlation(xs: Sequence[float], ys: Sequence[float]) -> float:
+    """Return Spearman's correlation: that of the ranks, equal values sharing theirs."""
+    return float(np.corrcoef(_ranks(xs), _ranks(ys))[0, 1])
+
+
+def _ranks(values: Sequence[float]) -> NDArray[np.float64]:
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return np.asarray((last - (counts - 1) / 2.0)[places])
 
 
 def over_numpy(cells: Sequence[Row]) -> list[float]:
