@@ -1,7 +1,7 @@
 """Hold pages against the stored results: what disagrees, and how they would agree."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.pages import block_in, blocks_in, replace_block
 from benchmarks.quotes.blocks import BLOCKS, Maker
 from benchmarks.quotes.figures import figures_in, line_of, without_blocks
-from benchmarks.quotes.pages import LATER, quotes_of
+from benchmarks.quotes.pages import quotes_of
 from benchmarks.quotes.quote import Entry, Quote, Stated
 from benchmarks.quotes.shown import NUMBER, Shown
 from benchmarks.quotes.stored import SelectionError, Stored
@@ -53,7 +53,6 @@ def check(
     *,
     root: Path = ROOT,
     blocks: Mapping[tuple[str, str], Maker] = BLOCKS,
-    later: Collection[str] = LATER,
 ) -> list[Fault]:
     """Return all faults of all pages."""
     pages = find_pages(root)
@@ -65,7 +64,7 @@ def check(
     for page in pages:
         text = (root / page).read_text(encoding="utf-8")
         faults += check_blocks(page, text, _blocks_of(page, blocks), stored)
-        faults += check_quotes(page, text, quotes_of(page), stored, is_covered=page not in later)
+        faults += check_quotes(page, text, quotes_of(page), stored)
         if page == "README.md" and SOURCE in pages:
             source = (root / SOURCE).read_text(encoding="utf-8")
             faults += check_source(page, text, quotes_of(page), source)
@@ -99,9 +98,7 @@ def check_blocks(page: str, text: str, makers: Mapping[str, Maker], stored: Stor
     return faults
 
 
-def check_quotes(
-    page: str, text: str, quotes: Sequence[Entry], stored: Stored, *, is_covered: bool = True
-) -> list[Fault]:
+def check_quotes(page: str, text: str, quotes: Sequence[Entry], stored: Stored) -> list[Fault]:
     """Return the quotes that are not as stored, and the figures of a page that nothing covers."""
     hand_written = without_blocks(text)
     faults = []
@@ -116,8 +113,7 @@ def check_quotes(
         else:
             covered += [span for span, _, _ in entry.slots(found[0])]
             faults += _compare(page, text, entry, found[0], stored)
-    if is_covered:
-        faults += _uncovered(page, text, covered)
+    faults += _uncovered(page, text, covered)
     return sorted(faults, key=lambda fault: fault.line)
 
 

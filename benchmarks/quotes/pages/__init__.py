@@ -5,12 +5,7 @@ from importlib.util import find_spec
 
 from benchmarks.quotes.quote import Entry
 
-__all__ = ["LATER", "quotes_of"]
-
-LATER = (  # pages whose figures need not be quoted yet
-    "README.md",
-    "docs/results.md",
-)
+__all__ = ["quotes_of"]
 
 
 def quotes_of(page: str) -> tuple[Entry, ...]:

@@ -18,5 +18,6 @@ QUOTES = (
         results.TIMES_MLPACK,
     ),
     Quote("takes {} times less time than numpy", results.TIMES_NUMPY),
-    Stated("Scales from 1e-320 to 1e300", "limits of the code, tested"),
+    Stated("Python 3.10 or later", "what the package needs"),
+    Stated("This is version 0.1", "a version"),
 )

@@ -25,6 +25,7 @@ def _slower(stored: Stored) -> float:
 
 
 QUOTES = (
+    Stated("(120 seconds unless said otherwise)", "a setting of the program"),
     Stated("about 8 bytes for each different p-gram", "a column and a count in float32"),
     Quote("({} million residues)", by_hand("rows of counts", "million_residues")),
     Quote(
