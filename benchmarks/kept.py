@@ -1,8 +1,9 @@
 """Finished cells, kept in a file as soon as they are measured: a run that is stopped goes on."""
 
 import json
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from dataclasses import fields as fields_of
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -110,8 +111,8 @@ class Kept(Generic[_Cell]):
 
 
 def plain(cell: Any) -> dict[str, Any]:
-    """Return a dataclass as JSON takes it: short floats, and nothing where there is nothing."""
-    fields = _plain(asdict(cell))
+    """Return a dataclass as JSON takes it: short floats, and nothing that is as by default."""
+    fields = _plain(cell)
     assert isinstance(fields, dict)
     return fields
 
@@ -122,7 +123,11 @@ def short(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
+    if is_dataclass(value):
+        named = {one.name: (getattr(value, one.name), one.default) for one in fields_of(value)}
+        kept = {name: mine for name, (mine, default) in named.items() if mine != default}
+        return {name: _plain(mine) for name, mine in kept.items() if mine is not None}
+    if isinstance(value, Mapping):
         return {name: _plain(one) for name, one in value.items() if one is not None}
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]
