@@ -58,12 +58,12 @@ def all_tables(kept: Kept[Cell]) -> str:
 
 def summary(kept: Kept[Cell]) -> str:
     """Return the bars, the largest batch at k = 10, and whose answers are true."""
-    largest = [cell for cell in _largest_batch(kept.cells) if cell.threads == 1 and cell.k == _K]
+    shown = [cell for cell in _shown_in_full(kept.cells) if cell.threads == 1 and cell.k == _K]
     parts = [
         kept.describe(),
         bar_table(kept),
         f"**The largest batch, k = {_K}, one thread.** {_ABOUT_EVERYONE}",
-        *(_everyone_table(some) for some in _alike(largest)),
+        *(_everyone_table(some) for some in _alike(shown)),
         f"**Whose answers are the true ones.** {_ABOUT_EXACTNESS}",
         _exactness_table(kept.cells),
     ]

@@ -15,7 +15,7 @@ from fastmks.tree import Tree
 
 __all__ = ["WalkedTree", "named_cost", "plan"]
 
-# Measured on the problems of benchmarks/peers/tree.py (Zen 4): blocks of 16 and 32 objects were the
+# Measured on dense vectors of 3 to 784 columns (Zen 4): blocks of 16 and 32 objects were the
 # fastest for evaluations of 3 to 20 ns, so a visit to a node costs about as much as _BLOCK_SECONDS
 # of evaluation.
 _BLOCK_SECONDS = 300e-9

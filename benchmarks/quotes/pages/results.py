@@ -108,11 +108,9 @@ def _peer(problem: str) -> Value:
 
 
 def _fingerprints(stored: Stored) -> float:
-    peer, ours = (
-        stored.row("objects_fingerprints", threads=1, contestant=f"{name}, single queries")
-        for name in ("FPSim2", "fastmks")
-    )
-    return peer.number("milliseconds") / ours.number("milliseconds")
+    """One fingerprint, k = 10: where FPSim2 is the best peer."""
+    cell = stored.cell("peers_bars", problem="fingerprints", k=10, batch=1, threads=1)
+    return times_less(cell)
 
 
 def _speedups(stored: Stored) -> list[float]:
