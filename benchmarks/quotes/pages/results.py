@@ -34,6 +34,7 @@ from benchmarks.race.names import (
 
 __all__ = [
     "QUOTES",
+    "SINGLE_QUERY",
     "TIMES_FPSIM2",
     "TIMES_LESS",
     "TIMES_MLPACK",
@@ -236,6 +237,10 @@ TIMES_LESS = tuple(
     map(_peer, ("mnist", "cifar10_gist384", "gowalla", "glove100_50k", "movielens", "covertype"))
 )
 WRONG_OF_FAISS = (_of_cells(_by_product, wrong, _FLAT), _of_cells(_by_product, checked, _FLAT))
+SINGLE_QUERY: tuple[Value, ...] = (
+    lambda stored: _single(stored, "faiss"),
+    lambda stored: _single(stored, _OURS),
+)
 TIMES_FPSIM2: Value = _fingerprints
 TIMES_MLPACK: Value = _mean_times_mlpack
 TIMES_NUMPY: Value = _mean_less_than_numpy
@@ -381,7 +386,6 @@ QUOTES = (
     ),
     Quote(
         "among MovieLens' 3706 items in {} µs, we need {}",
-        lambda stored: _single(stored, "faiss"),
-        lambda stored: _single(stored, _OURS),
+        *SINGLE_QUERY,
     ),
 )
