@@ -67,21 +67,23 @@ bench-objects: $(VENV)/.built-peers
 	cd $(ROOT) && for family in alignments series graphs fingerprints own pivots; do \
 	  $(BIN)/python -m benchmarks.objects.$$family $(if $(DATA),--data $(DATA)) || exit 1; done
 
+# Where figures, tables and pictures go; those in benchmarks/results are of the machine of the docs.
 # Finished cells are kept, here and below: run it again after a stop. OPTIONS="--minutes 9", say.
+OUT ?= $(BUILD)/results$(if $(findstring --quick,$(OPTIONS)),-quick)
 bench-living: $(VENV)/.built-peers
-	cd $(ROOT) && $(BIN)/python -m benchmarks.living --out benchmarks/results/living.json \
+	cd $(ROOT) && $(BIN)/python -m benchmarks.living --out $(OUT)/living.json \
 	  $(if $(DATA),--data $(DATA)) $(OPTIONS)
 
 paper: $(VENV)/.built-peers
-	cd $(ROOT) && $(BIN)/python -m benchmarks.paper --out benchmarks/results $(if $(DATA),--data $(DATA)) $(OPTIONS)
+	cd $(ROOT) && $(BIN)/python -m benchmarks.paper --out $(OUT) $(if $(DATA),--data $(DATA)) $(OPTIONS)
 
 peers: $(VENV)/.built-peers $(VENV)/.tried-hnswlib
-	cd $(ROOT) && $(BIN)/python -m benchmarks.peers --out benchmarks/results/peers_bars.json \
+	cd $(ROOT) && $(BIN)/python -m benchmarks.peers --out $(OUT)/peers_bars.json \
 	  $(if $(DATA),--data $(DATA)) $(OPTIONS)
 
 growth: $(VENV)/.built-peers
-	cd $(ROOT) && $(BIN)/python -m benchmarks.growth --out benchmarks/results/growth.json \
-	  --figures benchmarks/results $(if $(DATA),--data $(DATA)) $(OPTIONS)
+	cd $(ROOT) && $(BIN)/python -m benchmarks.growth --out $(OUT)/growth.json \
+	  --figures $(OUT) $(if $(DATA),--data $(DATA)) $(OPTIONS)
 
 wheel: $(VENV)/.ready
 	rm -rf $(ROOT)/dist
