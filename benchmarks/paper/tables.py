@@ -32,6 +32,7 @@ __all__ = [
 _EVALUATED = (TREE_OF_ONE, DUAL, FILTER, AUTO, MLPACK, MLPACK_DUAL)
 _TIMED = (SCAN, NUMPY, TREE, DUAL, FILTER, AUTO, MLPACK, MLPACK_DUAL)
 _FEWER = 10.0  # times fewer evaluations than mlpack's single tree, in the geometric mean
+_MANY = 5000  # objects; where a scan of fewer is soon done, `auto` saves time and not evaluations
 
 
 def evaluation_speedup(cell: Cell, name: str) -> float | None:
@@ -135,10 +136,14 @@ def checks(cells: Sequence[Cell], promises: Sequence[ApproximateCell]) -> list[C
         one.evaluations / peer.evaluations
         for cell in cells
         for one, peer in [(cell.figure(AUTO), cell.figure(MLPACK))]
+        if cell.n_objects >= _MANY
         if one is not None and peer is not None and one.evaluations and peer.evaluations
     ]
     if ratios:
-        claim = f"auto's evaluations as a share of mlpack's, geometric mean of {len(ratios)}"
+        claim = (
+            f"auto's evaluations as a share of mlpack's, geometric mean of {len(ratios)} cells "
+            f"with {_MANY} objects or more"
+        )
         value = _geometric_mean(ratios)
         found.append(Check(claim=claim, value=value, limit=1.0 / _FEWER, is_required=False))
     return found
