@@ -64,13 +64,13 @@ def test_float32_queries_are_of_the_same_kind():
 def test_positions_that_do_not_exist_or_increase(positions):
     among = np.array(positions, dtype=np.int64)
     with pytest.raises(ValueError, match="positions must increase and exist"):
-        _core.scan_top_k(space(), space(), among, None, False, 1, 1, None)
+        _core.scan_top_k(space(), space(), among, None, False, 1, None, 1, None)
 
 
 @pytest.mark.parametrize(("k", "skip_self"), [(0, False), (4, False), (3, True)])
 def test_k_beyond_the_objects(k, skip_self):
     with pytest.raises(ValueError, match="k must be between 1 and the objects searched"):
-        _core.scan_top_k(space(), space(), None, None, skip_self, k, 1, None)
+        _core.scan_top_k(space(), space(), None, None, skip_self, k, None, 1, None)
 
 
 def test_thresholds_of_another_number():

@@ -223,9 +223,9 @@ def test_the_core_checks_what_it_is_given():
     assert len(core) == 30
     assert core.n_planes + core.n_postings > 0
     with pytest.raises(ValueError, match="of other objects"):
-        _core.postings_top_k(other.core, other.core, None, None, core, False, 1, 1, None)
+        _core.postings_top_k(other.core, other.core, None, None, core, False, 1, None, 1, None)
     with pytest.raises(ValueError, match="k must be between"):
-        _core.postings_top_k(space.core, space.core, None, None, core, False, 31, 1, None)
+        _core.postings_top_k(space.core, space.core, None, None, core, False, 31, None, 1, None)
     with pytest.raises(ValueError, match="one threshold per query"):
         _core.postings_above(space.core, space.core, None, None, core, np.zeros(3), 1, None)
     with pytest.raises(ValueError, match="sparse vectors"):

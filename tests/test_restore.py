@@ -64,7 +64,7 @@ def tree_case(n=300):
                 for where in [None, among]:
                     answers.append(
                         lambda q=queries, s=skip, w=where, h=how: _core.tree_top_k(
-                            tree, space, q, w, s, 4, h, 0.0, 0.0, None, None, 0, 0, 2, None
+                            tree, space, q, w, s, 4, None, h, 0.0, 0.0, None, None, 0, 0, 2, None
                         )
                     )
             answers.append(

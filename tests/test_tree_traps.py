@@ -300,6 +300,7 @@ class TestTheCoreRefuses:
             None if among is None else np.array(among, dtype=np.int64),
             self_,
             k,
+            None,
             plan(self.tree, Traversal()),
             0.0,
             0.0,

@@ -84,8 +84,9 @@ void check_table(const PivotTable& table, const Space& objects) {
 
 auto top_k(const Space& objects, const Space& queries, const std::optional<Positions>& among,
            const std::optional<Positions>& names, const PivotTable& table, bool skip_self,
-           std::size_t k, std::size_t threads, const nb::object& progress) {
-    const ScanProblem problem = scan_problem(objects, queries, among, skip_self, names);
+           std::size_t k, const std::optional<Thresholds>& floors, std::size_t threads,
+           const nb::object& progress) {
+    const ScanProblem problem = scan_problem(objects, queries, among, skip_self, names, floors);
     check_table(table, objects);
     return count_top_k(problem, k, progress, [&](const Watch& watch, double* values, auto* hits) {
         return to_counts(pivot_top_k(problem, table, k, threads, watch, values, hits));
@@ -123,7 +124,7 @@ void register_pivots(nb::module_& m) {
           nb::keep_alive<0, 1>());
     m.def("restore_pivots", &restore, "objects"_a, "arrays"_a);
     m.def("pivot_top_k", &top_k, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
-          "table"_a, "skip_self"_a, "k"_a, "threads"_a, "progress"_a.none());
+          "table"_a, "skip_self"_a, "k"_a, "floors"_a.none(), "threads"_a, "progress"_a.none());
     m.def("pivot_above", &above, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
           "table"_a, "thresholds"_a, "threads"_a, "progress"_a.none());
 }

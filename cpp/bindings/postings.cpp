@@ -52,8 +52,9 @@ void check_postings(const Postings& postings, const Space& objects) {
 
 auto top_k(const Space& objects, const Space& queries, const std::optional<Positions>& among,
            const std::optional<Positions>& names, const Postings& postings, bool skip_self,
-           std::size_t k, std::size_t threads, const nb::object& progress) {
-    const ScanProblem problem = scan_problem(objects, queries, among, skip_self, names);
+           std::size_t k, const std::optional<Thresholds>& floors, std::size_t threads,
+           const nb::object& progress) {
+    const ScanProblem problem = scan_problem(objects, queries, among, skip_self, names, floors);
     check_postings(postings, objects);
     return count_top_k(problem, k, progress, [&](const Watch& watch, double* values, auto* hits) {
         return to_counts(postings_top_k(problem, postings, k, threads, watch, values, hits));
@@ -84,7 +85,7 @@ void register_postings(nb::module_& m) {
     m.def("postings", &postings, "objects"_a, "progress"_a.none());
     m.def("restore_postings", &restore, "objects"_a, "arrays"_a);
     m.def("postings_top_k", &top_k, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
-          "postings"_a, "skip_self"_a, "k"_a, "threads"_a, "progress"_a.none());
+          "postings"_a, "skip_self"_a, "k"_a, "floors"_a.none(), "threads"_a, "progress"_a.none());
     m.def("postings_above", &above, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
           "postings"_a, "thresholds"_a, "threads"_a, "progress"_a.none());
 }

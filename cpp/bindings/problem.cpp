@@ -18,14 +18,25 @@ void check_names(const Positions& names, const Space& objects) {
 
 ScanProblem scan_problem(const Space& objects, const Space& queries,
                          const std::optional<Positions>& among, bool skip_self,
-                         const std::optional<Positions>& names) {
+                         const std::optional<Positions>& names,
+                         const std::optional<Thresholds>& floors) {
     if (!objects.accepts(queries)) {
         throw std::invalid_argument(
             "queries must have the objects' kernel, columns and kind of store");
     }
     if (names) check_names(*names, objects);
-    return {objects, queries, selection(objects, among), skip_self,
-            names ? names->data() : nullptr};
+    return {objects,
+            queries,
+            selection(objects, among),
+            skip_self,
+            names ? names->data() : nullptr,
+            check_floors(floors, queries.size())};
+}
+
+const double* check_floors(const std::optional<Thresholds>& floors, std::size_t n_queries) {
+    if (!floors) return nullptr;
+    if (floors->size() != n_queries) throw std::invalid_argument("one floor per query");
+    return floors->data();
 }
 
 void check_k(const ScanProblem& problem, std::size_t k) {

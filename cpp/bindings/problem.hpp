@@ -11,7 +11,12 @@ namespace fastmks::bindings {
 [[nodiscard]] ScanProblem scan_problem(const Space& objects, const Space& queries,
                                        const std::optional<Positions>& among,
                                        bool skip_self = false,
-                                       const std::optional<Positions>& names = std::nullopt);
+                                       const std::optional<Positions>& names = std::nullopt,
+                                       const std::optional<Thresholds>& floors = std::nullopt);
+
+/// The floors of so many queries, checked; null for none.
+[[nodiscard]] const double* check_floors(const std::optional<Thresholds>& floors,
+                                         std::size_t n_queries);
 
 void check_k(const ScanProblem& problem, std::size_t k);
 

@@ -22,8 +22,9 @@ namespace {
 
 TopKArrays top_k(const Space& objects, const Space& queries, const std::optional<Positions>& among,
                  const std::optional<Positions>& names, bool skip_self, std::size_t k,
-                 std::size_t threads, const nb::object& progress) {
-    const ScanProblem problem = scan_problem(objects, queries, among, skip_self, names);
+                 const std::optional<Thresholds>& floors, std::size_t threads,
+                 const nb::object& progress) {
+    const ScanProblem problem = scan_problem(objects, queries, among, skip_self, names, floors);
     return run_top_k(problem, k, progress, [&](const Watch& watch, double* values, auto* hits) {
         scan_top_k(problem, k, threads, watch, values, hits);
     });
@@ -44,9 +45,9 @@ std::tuple<std::size_t, std::size_t> to_counts(const BoundCounts& counts) {
 
 auto filtered_top_k(const Space& objects, const Space& queries,
                     const std::optional<Positions>& among, const std::optional<Positions>& names,
-                    bool skip_self, std::size_t k, std::size_t threads,
-                    const nb::object& progress) {
-    const ScanProblem problem = scan_problem(objects, queries, among, skip_self, names);
+                    bool skip_self, std::size_t k, const std::optional<Thresholds>& floors,
+                    std::size_t threads, const nb::object& progress) {
+    const ScanProblem problem = scan_problem(objects, queries, among, skip_self, names, floors);
     return count_top_k(problem, k, progress, [&](const Watch& watch, double* values, auto* hits) {
         return to_counts(filter_top_k(problem, k, threads, watch, values, hits));
     });
@@ -77,11 +78,12 @@ Result<double> matrix(const Space& objects, const Space& queries, std::size_t th
 
 void register_scan(nb::module_& m) {
     m.def("scan_top_k", &top_k, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
-          "skip_self"_a, "k"_a, "threads"_a, "progress"_a.none());
+          "skip_self"_a, "k"_a, "floors"_a.none(), "threads"_a, "progress"_a.none());
     m.def("scan_above", &above, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
           "thresholds"_a, "threads"_a, "progress"_a.none());
     m.def("filter_top_k", &filtered_top_k, "objects"_a, "queries"_a, "among"_a.none(),
-          "names"_a.none(), "skip_self"_a, "k"_a, "threads"_a, "progress"_a.none());
+          "names"_a.none(), "skip_self"_a, "k"_a, "floors"_a.none(), "threads"_a,
+          "progress"_a.none());
     m.def("filter_above", &filtered_above, "objects"_a, "queries"_a, "among"_a.none(),
           "names"_a.none(), "thresholds"_a, "threads"_a, "progress"_a.none());
     m.def("scan_matrix", &matrix, "objects"_a, "queries"_a, "threads"_a);

@@ -62,8 +62,9 @@ void check_sketch(const Sketch& sketch, const Space& objects) {
 
 auto top_k(const Space& objects, const Space& queries, const std::optional<Positions>& among,
            const std::optional<Positions>& names, const Sketch& sketch, bool skip_self,
-           std::size_t k, std::size_t threads, const nb::object& progress) {
-    const ScanProblem problem = scan_problem(objects, queries, among, skip_self, names);
+           std::size_t k, const std::optional<Thresholds>& floors, std::size_t threads,
+           const nb::object& progress) {
+    const ScanProblem problem = scan_problem(objects, queries, among, skip_self, names, floors);
     check_sketch(sketch, objects);
     return count_top_k(problem, k, progress, [&](const Watch& watch, double* values, auto* hits) {
         return to_counts(sketch_top_k(problem, sketch, k, threads, watch, values, hits));
@@ -106,7 +107,7 @@ void register_sketch(nb::module_& m) {
     m.def("sketch", &sketch, "objects"_a, "projection"_a, "threads"_a, "progress"_a.none());
     m.def("restore_sketch", &restore, "objects"_a, "arrays"_a);
     m.def("sketch_top_k", &top_k, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
-          "sketch"_a, "skip_self"_a, "k"_a, "threads"_a, "progress"_a.none());
+          "sketch"_a, "skip_self"_a, "k"_a, "floors"_a.none(), "threads"_a, "progress"_a.none());
     m.def("sketch_above", &above, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
           "sketch"_a, "thresholds"_a, "threads"_a, "progress"_a.none());
 }

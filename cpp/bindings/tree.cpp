@@ -20,6 +20,7 @@
 #include "fastmks/cover_tree.hpp"
 #include "fastmks/tree_search.hpp"
 #include "gil.hpp"
+#include "problem.hpp"
 #include "watch.hpp"
 
 namespace nb = nanobind;
@@ -171,11 +172,12 @@ std::size_t check_k(const CoverTree& tree, const std::optional<Positions>& among
 
 TopKArrays top_k(const CoverTree& tree, const Space& objects, const Space& queries,
                  const std::optional<Positions>& among, bool skip_self, std::size_t k,
-                 const Traversal& traversal, double epsilon, double relative,
-                 std::optional<std::size_t> budget, std::optional<double> seconds,
-                 std::size_t sample_size, std::uint64_t seed, std::size_t threads,
-                 const nb::object& progress) {
+                 const std::optional<Thresholds>& floors, const Traversal& traversal,
+                 double epsilon, double relative, std::optional<std::size_t> budget,
+                 std::optional<double> seconds, std::size_t sample_size, std::uint64_t seed,
+                 std::size_t threads, const nb::object& progress) {
     const auto owned = tree_problem(tree, objects, queries, among, skip_self, traversal);
+    owned->problem.floors = check_floors(floors, queries.size());
     const std::size_t n_among = check_k(tree, among, skip_self, k);
     StopRule stop{epsilon, relative, budget.value_or(SIZE_MAX), std::nullopt};
     constexpr double forever = 1e9;  // seconds; a clock cannot count many more
@@ -262,8 +264,8 @@ void register_tree(nb::module_& m) {
     m.def("build_cover_tree", &build, "space"_a, "base"_a, "threads"_a, "progress"_a.none());
     m.def("restore_cover_tree", &restore, "arrays"_a, "n_objects"_a);
     m.def("tree_top_k", &top_k, "tree"_a, "objects"_a, "queries"_a, "among"_a.none(), "skip_self"_a,
-          "k"_a, "traversal"_a, "epsilon"_a, "relative"_a, "budget"_a.none(), "seconds"_a.none(),
-          "sample_size"_a, "seed"_a, "threads"_a, "progress"_a.none());
+          "k"_a, "floors"_a.none(), "traversal"_a, "epsilon"_a, "relative"_a, "budget"_a.none(),
+          "seconds"_a.none(), "sample_size"_a, "seed"_a, "threads"_a, "progress"_a.none());
     m.def("dual_tree_top_k", &dual_top_k, "tree"_a, "query_tree"_a, "objects"_a, "queries"_a,
           "among"_a.none(), "skip_self"_a, "k"_a, "traversal"_a, "epsilon"_a, "relative"_a,
           "threads"_a, "progress"_a.none());

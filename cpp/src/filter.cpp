@@ -29,6 +29,8 @@ public:
         chosen_ = greatest.sorted();
         if (chosen_.empty()) return;  // the only object is skipped
         const Hit last = chosen_.back();
+        const double floor = best.threshold();
+        std::erase_if(chosen_, [=](const Hit& hit) { return hit.value < floor; });
         std::sort(chosen_.begin(), chosen_.end(),
                   [](const Hit& a, const Hit& b) { return a.position < b.position; });
         evaluate(chosen_, [&](Hit hit) { best.offer(hit); });
@@ -209,7 +211,7 @@ BoundCounts for_each_query(const ScanProblem& problem, std::size_t threads, cons
 BoundCounts filter_top_k(const ScanProblem& problem, std::size_t k, std::size_t threads,
                          const Watch& watch, double* values, std::int64_t* positions) {
     return for_each_query(problem, threads, watch, [&](std::size_t query, FilterSearch& search) {
-        TopK best(k);
+        TopK best(k, problem.floor(query));
         search.top_k(query, k, best);
         const std::vector<Hit>& hits = best.sorted();
         for (std::size_t rank = 0; rank < k; ++rank) {

@@ -292,7 +292,7 @@ BoundCounts pivot_top_k(const ScanProblem& problem, const PivotTable& table, std
                         std::size_t threads, const Watch& watch, double* values,
                         std::int64_t* positions) {
     const auto answer = [&](std::size_t query, PivotSearch& search) {
-        TopK best(k);
+        TopK best(k, problem.floor(query));
         search.top_k(query, k, best);
         const std::vector<Hit>& hits = best_of(best, k);
         for (std::size_t rank = 0; rank < k; ++rank) {

@@ -83,6 +83,11 @@ public:
     }
 
     void top_k(std::size_t k) {
+        for (Query& query : queries_) {
+            TopK& best = query.findings.best;
+            best.fill(problem_.floor(query.findings.query));
+            if (best.is_full()) tighten(query, best.threshold());
+        }
         sweep([&](Query& query, std::size_t shelf) { take_best(query, shelf, k); });
     }
 

@@ -109,9 +109,11 @@ void offer_row(const ScanProblem& problem, const VectorLoops& loops, const Row& 
     constexpr std::size_t chunk = 64;
     for (std::size_t begin = 0; begin < row.block.size; begin += chunk) {
         const std::size_t end = std::min(begin + chunk, row.block.size);
-        // Where names increase along the scan, a value equal to the threshold comes too late.
+        // Where names increase along the scan, a value equal to the threshold comes too late: but
+        // not after a floor, which has no name.
+        const bool may_tie = problem.names || problem.floors;
         const double below =
-            problem.names ? std::nextafter(best.threshold(), -HUGE_VAL) : best.threshold();
+            may_tie ? std::nextafter(best.threshold(), -HUGE_VAL) : best.threshold();
         if (loops.count_above(row.values + begin, end - begin, below) == 0) continue;
         for (std::size_t j = begin; j < end; ++j) {
             if (row.values[j] >= best.threshold() && row.block[j] != skip) {
@@ -143,7 +145,11 @@ void scan_top_k(const ScanProblem& problem, std::size_t k, std::size_t threads, 
     std::vector<std::vector<Hit>> partial(grid.n_ranges > 1 ? grid.n_queries * grid.n_ranges : 0);
     parallel_for(grid.n_tasks(), threads, watch, [&](std::size_t task, Worker& worker) {
         const Slice queries = grid.queries_of(task);
-        std::vector<Reservoir> best(queries.end - queries.begin, Reservoir(k));
+        std::vector<Reservoir> best;
+        best.reserve(queries.end - queries.begin);
+        for (std::size_t query = queries.begin; query < queries.end; ++query) {
+            best.emplace_back(k, problem.floor(query));
+        }
         for_each_row(problem, grid, task, worker, [&](const Row& row) {
             offer_row(problem, loops, row, skipped_by(problem, row.query),
                       best[row.query - queries.begin]);

@@ -119,10 +119,13 @@ private:
     // few.
     void begin_top_k(std::size_t i) {
         Query& query = queries_[i];
+        query.best.fill(problem_.floor(query.index));
+        set_useless(query, query.best.threshold());
         const auto n_known = [&] {
             return query.has_leasts ? query.leasts.size() : query.best.hits().size();
         };
         for (std::size_t n = 0; n < sketch_.n_leaves() && n_known() < k_; ++n) {
+            if (n > 0 && query.best.is_full()) break;  // the floor will do
             const std::size_t leaf = leaves_.best(i);
             if (n == 0 && raise_first(i, leaf)) break;
             scan_leaf(leaf, &i, 1);
@@ -149,9 +152,9 @@ private:
     bool raise_first(std::size_t i, std::size_t leaf) {
         Query& query = queries_[i];
         const std::size_t n = sketch_.leaf_objects(leaf);
-        if (!query.has_leasts || query.is_two_sided || n < k_ || allowed_ || problem_.skip_self) {
-            return false;
-        }
+        // Below a floor, bounds of leaves are not worked out.
+        const bool has_all = !allowed_ && !problem_.skip_self && !query.has_useless();
+        if (!query.has_leasts || query.is_two_sided || n < k_ || !has_all) return false;
         scan_for(&i, 1, leaf);
         CodeBounds& bounds = bounds_[0];
         const double score = leaves_.score(i, leaf);

@@ -122,6 +122,7 @@ TreeCounts tree_top_k(const TreeProblem& problem, std::size_t k, const StopRule&
     Clock clock(stop, problem.queries.size(), threads);
     const auto answer = [&](std::size_t query, QuerySearch<TopK>& search, TopK& best) {
         best.clear();
+        if (problem.floors) best.fill(problem.floors[row_of(problem, query)]);
         Places places{problem.among, problem.among, false, problem.skip_self ? query : SIZE_MAX};
         std::vector<std::int64_t> drawn;
         if (sample.size > 0) {

@@ -50,6 +50,7 @@ class CoreFilter(ABC):
                 *self.structure,
                 search.skip_self,
                 k,
+                search.floors,
                 self.space.threads(search.threads),
                 report,
             )

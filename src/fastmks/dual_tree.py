@@ -46,7 +46,7 @@ class DualTree:
                 f"{unfit[0]} needs algorithm='tree': a dual-tree search shares its work among "
                 "queries, and so cannot divide it among them."
             )
-        query_tree = self._query_tree(search)
+        query_tree = self._query_tree(search) if search.floors is None else None
         if query_tree is None:
             return WalkedTree(self.tree, self.traversal).top_k(search, k)
         bar = search.progress.bar(len(search.queries), unit=" queries")

@@ -1,7 +1,7 @@
 """What every engine is asked and what it answers. Engines are Scan and Tree."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -28,6 +28,14 @@ class Search:
     threads: int
     progress: Progress
     approximation: Approximation = EXACT
+    # A value per query below which hits do not matter, since k of at least it are known: where
+    # there are fewer than k others, the answer is filled up with it, behind all positions.
+    floors: _Floats | None = None
+
+    def of_queries(self, positions: _Positions) -> "Search":
+        """Return the same search for some of the queries."""
+        floors = None if self.floors is None else self.floors[positions]
+        return replace(self, queries=self.queries.part(positions), floors=floors)
 
     def among_all(
         self, space: Space
@@ -67,6 +75,7 @@ class TopKFound:
     positions: _Positions
     gap: _Floats
     cost: Cost
+    ids: np.ndarray[Any, Any] | None = None  # once the answer has left the index
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,7 @@ class AboveFound:
     values: _Floats
     positions: _Positions
     cost: Cost
+    ids: np.ndarray[Any, Any] | None = None  # once the answer has left the index
 
 
 class Engine(Protocol):

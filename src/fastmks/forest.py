@@ -17,7 +17,7 @@ from fastmks.engine import AboveFound, Cost, Search, TopKFound
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.ids import Ids, check_kind, read_ids
 from fastmks.locks import cached_property
-from fastmks.merge import merge_above, merge_top_k
+from fastmks.merge import NOWHERE, floors_of, merge_above, merge_top_k
 from fastmks.objects import Objects, join_objects, listed, read_queries
 from fastmks.parts import Choice, Content, Part, Settings
 from fastmks.planner import Plan, merge_plans
@@ -41,6 +41,7 @@ class Asked:
     threads: int
     progress: Progress
     approximation: Approximation = EXACT
+    floors: np.ndarray[Any, np.dtype[np.float64]] | None = None  # as in `Search`
     skip_self: bool = False
     name_query: Namer = "queries[{}]".format
 
@@ -209,15 +210,24 @@ class Forest:
         promises = [asked.approximation]
         if len(sizes) > 1:
             promises = split_approximation(asked.approximation, list(sizes.values()), k)
-        found: list[tuple[TopKFound, str]] = []
+        best: TopKFound | None = None
+        main_engine = "scan"
         for (i, size), promise in zip(sizes.items(), promises, strict=True):
             part = self.parts[i]
-            search = self._search(asked, i, promise, is_main=len(found) == 0)
+            search = self._search(asked, i, promise, is_main=best is None)
+            floors = floors_of(best, k)
+            if floors is not None:  # of the larger parts, which come first
+                search = replace(search, floors=floors)
             answer, engine = part.top_k(asked.choice, search, min(k, size), asked.name_query)
-            places = part.rank(answer.positions) + self.starts[i]
+            is_filled = answer.positions >= NOWHERE
+            places = np.where(is_filled, NOWHERE, part.rank(answer.positions) + self.starts[i])
             answer = TopKFound(answer.values, places, answer.gap, answer.cost)
-            found.append((answer, engine))
-        return merge_top_k([answer for answer, _ in found], k), found[0][1]
+            if best is None:
+                best, main_engine = answer, engine
+            else:
+                best = merge_top_k([best, answer], k)
+        assert best is not None  # k is at least 1, so there is a part
+        return best, main_engine
 
     def above(
         self, asked: Asked, thresholds: np.ndarray[Any, np.dtype[np.float64]]
@@ -253,6 +263,7 @@ class Forest:
             threads=asked.threads,
             progress=asked.progress if is_main else Progress(False),
             approximation=promise,
+            floors=asked.floors,
         )
 
     # Changes.

@@ -324,7 +324,7 @@ class Part:
         costs = [found.cost]
         lacking = np.flatnonzero(is_dead.sum(axis=1) > asked - k).astype(np.int64)
         if len(lacking):
-            few = replace(search, queries=search.queries.part(lacking), among=self.living)
+            few = replace(search.of_queries(lacking), among=self.living)
             more, _ = self._ask(choice, few, k, lambda i: name_query(int(lacking[i])))
             values[lacking], positions[lacking] = more.values, more.positions
             costs.append(more.cost)

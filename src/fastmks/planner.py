@@ -235,8 +235,7 @@ class Planner:
     def _race(self, search: Search, k: int) -> None:
         """Measure both engines on a few of the queries, for searches like this one."""
         few = replace(
-            search,
-            queries=search.queries.part(_spread(len(search.queries), _N_RACED)),
+            search.of_queries(_spread(len(search.queries), _N_RACED)),
             threads=1,
             progress=Progress(False),
             approximation=EXACT,

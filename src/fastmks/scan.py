@@ -28,6 +28,7 @@ class Scan:
                 *search.among_all(self.space),
                 search.skip_self,
                 k,
+                search.floors,
                 search.threads,
                 report,
             )

@@ -55,6 +55,7 @@ class WalkedTree:
                 self.space.places(search.among),
                 search.skip_self,
                 k,
+                search.floors,
                 plan(self.tree, self.traversal, wanted),
                 wanted.epsilon,
                 wanted.relative,

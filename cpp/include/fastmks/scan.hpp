@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "fastmks/parallel.hpp"
@@ -19,6 +20,9 @@ struct ScanProblem {
     /// What the object at each position is called in answers, and query i with it when it is object
     /// i; its position when null.
     const std::int64_t* names = nullptr;
+    /// A value per row of the answers below which hits do not matter: where there are fewer than k
+    /// others, the answer is filled up with it, `nowhere`. Null for none.
+    const double* floors = nullptr;
 
     [[nodiscard]] std::int64_t name(std::size_t position) const noexcept {
         return names ? names[position] : static_cast<std::int64_t>(position);
@@ -26,6 +30,9 @@ struct ScanProblem {
     /// The row of the answers that belongs to a query.
     [[nodiscard]] std::size_t row(std::size_t query) const noexcept {
         return skip_self ? static_cast<std::size_t>(name(query)) : query;
+    }
+    [[nodiscard]] double floor(std::size_t query) const noexcept {
+        return floors ? floors[row(query)] : -std::numeric_limits<double>::infinity();
     }
 };
 

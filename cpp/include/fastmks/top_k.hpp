@@ -23,12 +23,22 @@ struct Hit {
 inline constexpr Hit worst_of_all{-std::numeric_limits<double>::infinity(),
                                   std::numeric_limits<std::int64_t>::max()};
 
+/// Where no object is: behind all that are, also when they are counted from others on.
+inline constexpr std::int64_t nowhere = std::int64_t{1} << 62;
+
 /// The k best of the hits offered so far, at O(1) per offer whatever k is: up to 2k are kept, and
 /// the worse half is thrown away when they are full. So the threshold lags behind the k-th best
 /// value, which is no loss to a scan.
 class Reservoir {
 public:
     explicit Reservoir(std::size_t k) : k_(k) { hits_.reserve(2 * k); }
+
+    /// One in which k hits of a value are already, nowhere: only what ranks before them enters.
+    Reservoir(std::size_t k, double floor) : Reservoir(k) {
+        if (!(floor > worst_.value)) return;
+        worst_ = {floor, nowhere};
+        hits_.assign(k, worst_);
+    }
 
     /// A hit with a smaller value cannot enter any more.
     [[nodiscard]] double threshold() const noexcept { return worst_.value; }
@@ -74,6 +84,9 @@ class TopK {
 public:
     explicit TopK(std::size_t k) : k_(k) { hits_.reserve(k); }
 
+    /// One in which k hits of a value are already, nowhere: only what ranks before them enters.
+    TopK(std::size_t k, double floor) : TopK(k) { fill(floor); }
+
     /// A hit with a smaller value cannot enter any more: the k-th best value so far.
     [[nodiscard]] double threshold() const noexcept { return worst_.value; }
 
@@ -103,6 +116,13 @@ public:
         std::sort(hits_.begin(), hits_.end(), ranks_before);
         is_sorted_ = true;
         return hits_;
+    }
+
+    /// Puts k hits of a value, nowhere, into one that is new; none where it is -infinity.
+    void fill(double floor) {
+        if (!(floor > worst_.value)) return;
+        worst_ = {floor, nowhere};
+        hits_.assign(k_, worst_);  // a heap, being all the same
     }
 
     /// As new, with its memory kept.

@@ -54,6 +54,8 @@ struct TreeProblem {
     /// Query i is the object at place i and no answer to itself; its answer is row order[i].
     bool skip_self = false;
     Traversal traversal;
+    /// As in `ScanProblem`, one per query; for searches by one tree.
+    const double* floors = nullptr;
 };
 
 /// Where the answers of a top-k search go: row-major n_queries x k, positions in the order that the
