@@ -12,11 +12,13 @@ array([[4., 3.]])
 from fastmks import kernels
 from fastmks._core import version as __version__
 from fastmks.errors import (
+    ClusterError,
     FastmksError,
     IndexFileError,
     InvalidArgument,
     KernelValueError,
     NotMercerError,
+    ShardError,
 )
 from fastmks.fasta import Fasta, read_fasta
 from fastmks.hardness import Hardness, hardness
@@ -28,6 +30,7 @@ from fastmks.traversal import Traversal
 from fastmks.tree import Tree
 
 __all__ = [
+    "ClusterError",
     "Fasta",
     "FastmksError",
     "Hardness",
@@ -39,6 +42,7 @@ __all__ = [
     "KernelValueError",
     "NotMercerError",
     "Plan",
+    "ShardError",
     "Stats",
     "Traversal",
     "Tree",

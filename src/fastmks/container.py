@@ -19,7 +19,7 @@ from fastmks.progress import Progress
 from fastmks.record import Record
 from fastmks.replacing import replace_file
 
-__all__ = ["Container", "from_bytes", "open_record", "to_bytes", "write_record"]
+__all__ = ["Container", "container_of", "from_bytes", "open_record", "to_bytes", "write_record"]
 
 _BLOCKS_AT_ONCE = 16  # blocks that a thread checks before it can be stopped
 
@@ -101,17 +101,21 @@ def to_bytes(record: Record) -> bytes:
 
 def from_bytes(data: bytes) -> Record:
     """Return the record of bytes that `to_bytes` returned, verified."""
+    container = container_of(data, "what was pickled")
+    container.verify()
+    return container.record
+
+
+def container_of(data: bytes, name: str) -> Container:
+    """Return the container in the bytes of a file, in memory; `name` is how errors call it."""
     _check_byte_order()
-    name = "what was pickled"
     layout = read_layout(lambda begin, end: bytes(data[begin:end]), len(data), name)
     array = np.frombuffer(data, dtype=np.uint8)
     if array.ctypes.data % ALIGNMENT:
         array = _aligned(len(data))
         array[:] = np.frombuffer(data, dtype=np.uint8)
     array.flags.writeable = False
-    container = Container(name, layout, array, is_verified=False)
-    container.verify()
-    return container.record
+    return Container(name, layout, array, is_verified=False)
 
 
 def open_record(path: str | os.PathLike[str], *, mmap: bool) -> Container:

@@ -11,6 +11,8 @@ from fastmks.record import Record
 __all__ = [
     "Ids",
     "check_kind",
+    "check_room",
+    "first_ids",
     "make_ids",
     "number_from",
     "read_ids",
@@ -189,10 +191,25 @@ def make_ids(ids: Any, n_objects: int) -> _Array:
     return array
 
 
+def first_ids(ids: Any, n_objects: int) -> Ids:
+    """Return the ids that an index begins with: those given, or 0, 1, 2 and so on."""
+    if ids is None:
+        return Ids.counted(0, n_objects)
+    is_counted = isinstance(ids, range) and ids.step == 1 and len(ids) == n_objects > 0
+    if is_counted and ids.start >= -_GREATEST and ids.stop <= _GREATEST:
+        return Ids.counted(ids.start, n_objects)  # which takes no memory
+    return Ids(make_ids(ids, n_objects))
+
+
+def check_room(next_id: int) -> None:
+    """Refuse numbers as ids that no int64 holds, given what would follow them."""
+    if next_id - 1 > _GREATEST:
+        raise InvalidArgument("ids must be given: the greatest int64 is one already.")
+
+
 def number_from(first: int, n_objects: int) -> _Array:
     """Return the next n numbers as ids."""
-    if first + n_objects - 1 > _GREATEST:
-        raise InvalidArgument("ids must be given: the greatest int64 is one already.")
+    check_room(first + n_objects)
     return np.arange(first, first + n_objects, dtype=np.int64)
 
 
@@ -223,9 +240,15 @@ def read_ids(ids: Any, name: str) -> _Array:
         if any(item.endswith("\0") for item in strings):
             raise InvalidArgument(f"{name} must not end in a NUL character.")
         return np.array(strings, dtype=str) if strings else np.empty(0, dtype=np.int64)
+    has_text = any(isinstance(item, str) for item in items)
     for item in items:
+        if has_text and isinstance(item, str):  # another one is odd
+            continue
         is_integer = isinstance(item, (int, np.integer))
         is_integer = is_integer and not isinstance(item, (bool, np.timedelta64))
         if not is_integer or not -(2**63) <= int(item) < 2**63:
             raise InvalidArgument(f"{rule}; got {item!r}.")
+    if has_text:
+        number = next(item for item in items if not isinstance(item, str))
+        raise InvalidArgument(f"{rule}; got {number!r} beside strings.")
     return np.array([int(item) for item in items], dtype=np.int64)

@@ -10,7 +10,7 @@ from fastmks._validate import check_function, check_threads
 from fastmks.errors import InvalidArgument
 from fastmks.fasta import Fasta
 from fastmks.forest import Forest, find_ids, plant
-from fastmks.ids import Ids, check_kind, make_ids, number_from, read_ids
+from fastmks.ids import check_kind, first_ids, make_ids, number_from, read_ids
 from fastmks.kernels import Kernel, as_kernel
 from fastmks.locks import Lock
 from fastmks.objects import read_more, read_objects
@@ -85,7 +85,7 @@ class Index(Searchable):
         checked_kernel = as_kernel(kernel)
         read = read_objects(objects, checked_kernel)
         given = _given_ids(objects, ids)
-        names = Ids.counted(0, len(read)) if given is None else Ids(make_ids(given, len(read)))
+        names = first_ids(given, len(read))
         settings = Settings(
             kernel=checked_kernel,
             algorithm=check_algorithm(algorithm),
@@ -286,6 +286,13 @@ class Index(Searchable):
         from fastmks.storage import record_forest
 
         write_record(path, record_forest(self._forest, encode=encode))
+
+    def _to_bytes(self, encode: Callable[[Any], bytes] | None = None) -> bytes:
+        """Return what `save` would write to a file."""
+        from fastmks.container import to_bytes
+        from fastmks.storage import record_forest
+
+        return to_bytes(record_forest(self._forest, encode=encode))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the bytes of a file, and only what a file cannot hold as pickle does."""

@@ -3,14 +3,17 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastmks._validate import check_function, check_threads
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.index import Index
 from fastmks.kernels import Kernel, as_kernel
 
-__all__ = ["load"]
+if TYPE_CHECKING:
+    from fastmks.container import Container
+
+__all__ = ["load", "load_bytes"]
 
 _SOON_VERIFIED = 2**26  # bytes
 
@@ -59,18 +62,47 @@ def load(
     >>> index
     <Index: 2 vectors of 1 columns, Gaussian(bandwidth=1.0), auto>
     """
-    # Here, since importing them takes longer than many a program that does not load.
-    from fastmks.container import open_record
-    from fastmks.storage import Source, restore_index
-
-    checked_kernel = None if kernel is None else as_kernel(kernel)
     if not isinstance(mmap, bool) or not isinstance(verify, (bool, type(None))):
         raise InvalidArgument(
             f"mmap must be True or False, and verify True, False or None; got {mmap!r} and "
             f"{verify!r}."
         )
+    # Here, since importing them takes longer than many a program that does not load.
+    from fastmks.container import open_record
+
+    return _restore(
+        lambda: open_record(path, mmap=mmap), path, verify, kernel, objects, decode, threads
+    )
+
+
+def load_bytes(
+    data: bytes,
+    name: str,
+    *,
+    kernel: Kernel | Callable[[Any, Any], float] | None = None,
+    decode: Callable[[bytes], Any] | None = None,
+    threads: int | None = None,
+) -> Index:
+    """Return the index of the bytes of a file, which were read from wherever it is."""
+    from fastmks.container import container_of
+
+    return _restore(lambda: container_of(data, name), name, True, kernel, None, decode, threads)
+
+
+def _restore(
+    open_container: Callable[[], "Container"],
+    path: str | os.PathLike[str],
+    verify: bool | None,
+    kernel: Kernel | Callable[[Any, Any], float] | None,
+    objects: Any,
+    decode: Callable[[bytes], Any] | None,
+    threads: int | None,
+) -> Index:
+    from fastmks.storage import Source, restore_index
+
+    checked_kernel = None if kernel is None else as_kernel(kernel)
     check_function("decode", decode)
-    container = open_record(path, mmap=mmap)
+    container = open_container()
     is_checked_now = container.n_bytes < _SOON_VERIFIED if verify is None else verify
     source = Source(
         record=container.record,
