@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import fastmks
+import fastmks.dask
 
 ROOT = Path(__file__).parent.parent
 MODULES = [
@@ -51,7 +52,7 @@ def test_examples_in_docstrings(name):
 
 
 def public_objects():
-    for module in (fastmks, fastmks.kernels):
+    for module in (fastmks, fastmks.kernels, fastmks.dask):
         for name in module.__all__:
             if name.islower() or name.isupper():
                 continue
@@ -72,7 +73,7 @@ def test_every_public_name_has_a_docstring_with_an_example(name, thing):
 
 
 def test_public_names_are_sorted_and_exist():
-    for module in (fastmks, fastmks.kernels):
+    for module in (fastmks, fastmks.kernels, fastmks.dask):
         assert set(module.__all__) <= set(dir(module))
 
 

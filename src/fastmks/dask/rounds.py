@@ -1,0 +1,139 @@
+"""How shards are asked: all at once, or the most promising one of each query first."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from distributed import Future
+
+from fastmks.dask.building import Shard
+from fastmks.dask.cluster import Cluster, pack
+from fastmks.dask.shards import (
+    Answer,
+    Question,
+    given_queries,
+    merge_answers,
+    queries_named,
+    search_routed,
+    search_shard,
+)
+from fastmks.engine import Cost
+from fastmks.index import Index
+from fastmks.merge import add_costs
+from fastmks.objects import join_objects, read_objects
+
+__all__ = ["Digest", "ask_in_one_round", "ask_in_two_rounds", "make_digest"]
+
+_Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+_N_SAMPLED = 16  # objects of each shard that stand for it
+
+
+@dataclass(frozen=True)
+class Digest:
+    """Some objects of every shard, in an index of their own, and the shard of each."""
+
+    index: Index
+    shards: np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True)
+class Routes:
+    """The shard that each query is sent to first, and what it took to choose it."""
+
+    shards: np.ndarray[Any, np.dtype[np.int64]]
+    cost: Cost
+
+
+def ask_in_one_round(
+    cluster: Cluster, asked: Sequence[tuple[Shard, Question]], queries: Any
+) -> list[Future]:
+    """Ask all shards at once; return their answers, to be merged."""
+    return cluster.map(
+        search_shard,
+        [shard.index for shard, _ in asked],
+        [queries] * len(asked),
+        [pack(question) for _, question in asked],
+        name="search",
+    )
+
+
+def ask_in_two_rounds(
+    cluster: Cluster,
+    asked: Sequence[tuple[Shard, Question]],
+    queries: Any,
+    k: int,
+    digest: Future,
+) -> list[Future]:
+    """Return the same, after each query has been to the shard that promises most.
+
+    The k-th value that it found there lets the other shards prune from the beginning on.
+    """
+    indexes = [shard.index for shard, _ in asked]
+    questions = [pack(question) for _, question in asked]
+    n = len(asked)
+    routes = cluster.submit(_route, digest, queries, name="route")
+    numbers = cluster.submit(_shards_of, routes, name="route")
+    first = cluster.map(
+        search_routed, indexes, [queries] * n, questions, [numbers] * n, [None] * n, name="first"
+    )
+    (best,) = cluster.reduce(first, merge_answers, k, name="merge")
+    floors = cluster.submit(_floors_of, best, k, name="floors")
+    second = cluster.map(
+        search_routed,
+        indexes,
+        [queries] * n,
+        questions,
+        [numbers] * n,
+        [floors] * n,
+        name="second",
+    )
+    return [cluster.submit(_with_routing, best, routes, name="merge"), *second]
+
+
+def make_digest(cluster: Cluster, shards: Sequence[Shard]) -> Future:
+    """Return some objects of each shard on one worker."""
+    samples = cluster.map(_sample, [shard.index for shard in shards], name="sample")
+    return cluster.submit(_digest, samples, name="digest")
+
+
+def _sample(index: Index) -> Index:
+    """Return an index of a few objects of another, evenly spread."""
+    n_objects = len(index)
+    spread = np.linspace(0, n_objects - 1, min(n_objects, _N_SAMPLED)).astype(np.int64)
+    ids = index._forest.ids_at(np.unique(spread))
+    return Index(index.get(ids), index.kernel, ids=ids)
+
+
+def _digest(samples: list[Index]) -> Digest:
+    kernel = samples[0].kernel
+    chunks = [chunk for sample in samples for chunk in sample._content.chunks]
+    joined = join_objects(kernel, chunks)
+    sizes = [len(sample) for sample in samples]
+    numbers = np.repeat(np.arange(len(samples), dtype=np.int64), sizes)
+    return Digest(Index(read_objects(joined, kernel), kernel), numbers)
+
+
+def _route(digest: Digest, queries: Any) -> Routes:
+    with queries_named(queries):
+        hits = digest.index.search(given_queries(queries), k=1, algorithm="scan")
+    stats = hits.stats
+    cost = Cost(evaluations=stats.kernel_evaluations, self_evaluations=stats.self_evaluations)
+    return Routes(digest.shards[hits.indices[:, 0]], cost)
+
+
+def _shards_of(routes: Routes) -> np.ndarray[Any, np.dtype[np.int64]]:
+    return routes.shards
+
+
+def _floors_of(best: Answer, k: int) -> _Floats:
+    """Return the k-th value that each query has found; -infinity where it has found fewer."""
+    values = best.found.values
+    if values.shape[1] < k:
+        return np.full(len(values), -np.inf)
+    return np.ascontiguousarray(values[:, k - 1])
+
+
+def _with_routing(answer: Answer, routes: Routes) -> Answer:
+    found = answer.found
+    return Answer(replace(found, cost=add_costs([found.cost, routes.cost])), answer.engines)
