@@ -1,0 +1,1 @@
+"""What distribution costs and brings, on one machine; and a model of many."""

@@ -1,0 +1,50 @@
+"""A simulated cluster: searches of up to 1000 nodes and 10^9 objects, from the fitted model.
+
+Nothing here is measured. A client sends one message a node, one after the other (c1 each); a node
+works as long as the model says, times a factor of chance, as nodes of real clusters differ; answers
+are merged in a tree as they come. The slowest node decides.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["Forecast", "simulate"]
+
+_FAN_IN = 8
+_SPREAD = 0.1  # standard deviation of the logarithm of a node's time
+_TRIALS = 200
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Seconds of one batch of queries: by the model, and simulated with slow nodes (median)."""
+
+    n_objects: int
+    n_nodes: int
+    algorithm: str
+    model: float
+    simulated: float
+
+
+def simulate(
+    laws: Mapping[str, float], *, algorithm: str, n_objects: int, n_nodes: int, batch: int
+) -> Forecast:
+    """Return the forecast for one number of nodes."""
+    size = max(1.0, n_objects / n_nodes)
+    if algorithm == "scan":
+        work = laws["scan at zero"] + laws["c2"] * size
+    else:
+        work = laws["tree at zero"] + laws["c2'"] * math.log2(size)
+    work = max(0.0, work) * batch
+    model = laws["c0"] + laws["c1"] * n_nodes + work
+    rng = np.random.default_rng([n_nodes, n_objects % 2**32])
+    sent = laws["c1"] * np.arange(1, n_nodes + 1)
+    ends = []
+    for _ in range(_TRIALS):
+        done = sent + work * rng.lognormal(0.0, _SPREAD, n_nodes)
+        depth = math.ceil(math.log(max(n_nodes, 2), _FAN_IN))
+        ends.append(laws["c0"] + float(done.max()) + laws["c1"] * depth)
+    return Forecast(n_objects, n_nodes, algorithm, model, float(np.median(ends)))

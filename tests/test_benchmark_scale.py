@@ -1,0 +1,49 @@
+"""The program about shards measures, keeps and shows; its simulation does what it says."""
+
+import pytest
+from benchmarks.scale.program import main
+from benchmarks.scale.simulation import simulate
+
+LAWS = {
+    "c0": 0.01,
+    "c1": 0.001,
+    "scan at zero": 0.0,
+    "c2": 1e-8,
+    "tree at zero": 0.0,
+    "c2'": 1e-5,
+}
+
+
+def test_it_runs_and_goes_on(tmp_path, capsys):
+    out = tmp_path / "scale.json"
+    assert main(["--quick", "--out", str(out)]) == 0
+    shown = capsys.readouterr().out
+    assert "holds: queries with other answers than those of one index: 0.00" in shown
+    for title in (
+        "Build",
+        "Search",
+        "Shards of 64 objects",
+        "Two rounds",
+        "The model",
+        "Simulated",
+    ):
+        assert f"**{title}**" in shown
+    before = out.read_text()
+    assert main(["--quick", "--out", str(out)]) == 0  # nothing is measured again
+    assert out.read_text().partition('"cells"')[2] == before.partition('"cells"')[2]
+
+
+@pytest.mark.parametrize("algorithm", ["scan", "tree"])
+def test_the_simulation_follows_the_model(algorithm):
+    found = simulate(LAWS, algorithm=algorithm, n_objects=10**9, n_nodes=100, batch=1)
+    work = 1e-8 * 10**7 if algorithm == "scan" else 1e-5 * 23.25
+    assert found.model == pytest.approx(0.01 + 0.001 * 100 + work, rel=1e-3)
+    assert found.model <= found.simulated <= 1.5 * found.model  # the slowest node decides
+
+
+def test_more_nodes_than_pay():
+    times = [
+        simulate(LAWS, algorithm="scan", n_objects=10**6, n_nodes=m, batch=1).simulated
+        for m in (1, 3, 1000)
+    ]
+    assert min(times) == times[1]
