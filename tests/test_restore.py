@@ -94,7 +94,7 @@ def filter_case(space, asked, built, restore, name, levels):
         if n < 10_000:
             asks += [(space, None, True, 2), (space, among, True, 2)]
         answers = [
-            lambda q=q, w=w, skip=skip, k=k: top_k(space, q, w, None, core, skip, k, 2, None)
+            lambda q=q, w=w, skip=skip, k=k: top_k(space, q, w, None, core, skip, k, None, 2, None)
             for q, w, skip, k in asks
         ]
         for level in levels:
