@@ -27,3 +27,12 @@ def isa(request, monkeypatch):
     """Force each instruction set this CPU has."""
     monkeypatch.setenv("FASTMKS_ISA", request.param)
     return request.param
+
+
+@pytest.fixture(scope="module")
+def client():
+    """A Dask cluster of two workers in this process."""
+    from sharding import cluster  # here, since few tests need it
+
+    with cluster() as shared:
+        yield shared

@@ -15,7 +15,7 @@ import numpy as np
 from fastmks.approximation import EXACT, Approximation, split_approximation
 from fastmks.engine import AboveFound, Cost, Search, TopKFound
 from fastmks.errors import IndexFileError, InvalidArgument
-from fastmks.ids import Ids, check_kind, read_ids
+from fastmks.ids import Ids, check_kind, read_ids, read_mask
 from fastmks.locks import cached_property
 from fastmks.merge import NOWHERE, floors_of, merge_above, merge_top_k
 from fastmks.objects import Objects, join_objects, listed, read_queries
@@ -143,16 +143,8 @@ class Forest:
 
     def chosen(self, only: Any) -> list[_Positions]:
         """Return the positions in each part that `only`, ids or a mask, names, increasing."""
-        is_list = isinstance(only, (list, tuple)) and len(only) > 0
-        if is_list and all(isinstance(item, (bool, np.bool_)) for item in only):
-            only = np.asarray(only)
-        if str(getattr(only, "dtype", None)) in ("bool", "boolean"):  # numpy's and pandas'
-            mask = np.asarray(only)
-            if mask.dtype != np.dtype(bool) or mask.shape != (len(self),):
-                raise InvalidArgument(
-                    f"only must be ids or a mask of the {len(self)} indexed objects, without "
-                    f"missing entries; got a mask of shape {mask.shape}."
-                )
+        mask = read_mask(only, len(self))
+        if mask is not None:
             positions = np.flatnonzero(mask).astype(np.int64)
             among = [np.zeros(0, np.int64)] * len(self.parts)
             for i, here in self._by_part(positions):

@@ -10,12 +10,14 @@ from fastmks.record import Record
 
 __all__ = [
     "Ids",
+    "added_ids",
     "check_kind",
     "check_room",
     "first_ids",
     "make_ids",
     "number_from",
     "read_ids",
+    "read_mask",
     "restore_ids",
 ]
 
@@ -171,6 +173,33 @@ def restore_ids(record: Record, n_objects: int, *, is_text: bool) -> Ids:
     if ids.is_text != is_text:
         raise IndexFileError("the ids must be all strings, or all numbers.")
     return ids
+
+
+def read_mask(only: Any, n_objects: int) -> np.ndarray[Any, np.dtype[np.bool_]] | None:
+    """Return `only` as a mask of the indexed objects, or None where it is none, and so ids."""
+    is_list = isinstance(only, (list, tuple)) and len(only) > 0
+    if is_list and all(isinstance(item, (bool, np.bool_)) for item in only):
+        only = np.asarray(only)
+    if str(getattr(only, "dtype", None)) not in ("bool", "boolean"):  # numpy's and pandas'
+        return None
+    mask = np.asarray(only)
+    if mask.dtype != np.dtype(bool) or mask.shape != (n_objects,):
+        raise InvalidArgument(
+            f"only must be ids or a mask of the {n_objects} indexed objects, without "
+            f"missing entries; got a mask of shape {mask.shape}."
+        )
+    return mask
+
+
+def added_ids(ids: Any, n_objects: int, *, next_id: int, is_text: bool) -> _Array:
+    """Return the ids of objects that are to be added; whether they are in use is not known yet."""
+    if ids is not None:
+        names = make_ids(ids, n_objects)
+        check_kind(names, is_text=is_text, name="ids")
+        return names
+    if is_text and n_objects:
+        raise InvalidArgument("ids must be given, since those of the index are strings; got none.")
+    return number_from(next_id, n_objects)
 
 
 def make_ids(ids: Any, n_objects: int) -> _Array:

@@ -10,7 +10,7 @@ from fastmks._validate import check_function, check_threads
 from fastmks.errors import InvalidArgument
 from fastmks.fasta import Fasta
 from fastmks.forest import Forest, find_ids, plant
-from fastmks.ids import check_kind, first_ids, make_ids, number_from, read_ids
+from fastmks.ids import added_ids, check_kind, first_ids, read_ids
 from fastmks.kernels import Kernel, as_kernel
 from fastmks.locks import Lock
 from fastmks.objects import read_more, read_objects
@@ -338,15 +338,12 @@ class Index(Searchable):
         """Return the ids of objects that are to be added."""
         forest = self._forest
         if ids is None:
-            if forest.settings.has_text_ids and n_objects:
-                raise InvalidArgument(
-                    "ids must be given, since those of the index are strings; got none."
-                )
             for part in forest.parts:
                 _ = part.content.ids  # those of a file are known to be smaller then
-            return number_from(forest.next_id, n_objects)
-        names = make_ids(ids, n_objects)
-        check_kind(names, is_text=forest.settings.has_text_ids, name="ids")
+        is_text = forest.settings.has_text_ids
+        names = added_ids(ids, n_objects, next_id=forest.next_id, is_text=is_text)
+        if ids is None:
+            return names
         is_known = self._recent.find(forest, names)
         if is_known.any():
             raise InvalidArgument(

@@ -222,7 +222,7 @@ class DistributedHits(_Distributed[Hits]):
         joined = TopKFound(
             np.concatenate([part.values for part in found]),
             np.concatenate([part.positions for part in found]),
-            np.concatenate([part.gap for part in found]),  # type: ignore[union-attr]
+            np.concatenate([part.gap for part in found if isinstance(part, TopKFound)]),
             add_costs([part.cost for part in found]),
             np.concatenate([part.ids for part in found if part.ids is not None]),
         )

@@ -19,7 +19,7 @@ from fastmks.dask.shards import (
 from fastmks.dask.sources import is_distributed, make_partitions
 from fastmks.errors import InvalidArgument
 from fastmks.fasta import Fasta
-from fastmks.ids import check_kind, make_ids, number_from
+from fastmks.ids import added_ids
 from fastmks.index import Index
 from fastmks.locks import Lock
 from fastmks.objects import join_objects, read_more
@@ -164,15 +164,10 @@ class LivingShards(SearchableShards, ABC):
         return Shard(name, index, describe_shard(self._none))
 
     def _new_ids(self, state: State, ids: Any, n_objects: int) -> _Array:
-        has_text = self._none._forest.settings.has_text_ids
+        is_text = self._none._forest.settings.has_text_ids
+        names = added_ids(ids, n_objects, next_id=state.next_id, is_text=is_text)
         if ids is None:
-            if has_text and n_objects:
-                raise InvalidArgument(
-                    "ids must be given, since those of the index are strings; got none."
-                )
-            return number_from(state.next_id, n_objects)
-        names = make_ids(ids, n_objects)
-        check_kind(names, is_text=has_text, name="ids")
+            return names
         for shard, mask in zip(state.shards, self._find(state, names), strict=True):
             if mask.any():
                 raise InvalidArgument(

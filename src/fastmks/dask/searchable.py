@@ -39,7 +39,7 @@ from fastmks.dask.shards import (
 from fastmks.dask.sources import is_distributed, make_partitions
 from fastmks.errors import InvalidArgument
 from fastmks.hits import Hits, HitsAbove
-from fastmks.ids import check_kind, read_ids
+from fastmks.ids import check_kind, read_ids, read_mask
 from fastmks.index import Index
 from fastmks.parts import Choice
 from fastmks.searchable import check_algorithm
@@ -313,16 +313,8 @@ class SearchableShards(ABC):
         """Return what `only` leaves of each shard, and how many objects that are."""
         if only is None:
             return [None] * len(state.shards), [len(shard) for shard in state.shards]
-        is_list = isinstance(only, (list, tuple)) and len(only) > 0
-        if is_list and all(isinstance(item, (bool, np.bool_)) for item in only):
-            only = np.asarray(only)
-        if str(getattr(only, "dtype", None)) in ("bool", "boolean"):
-            mask = np.asarray(only)
-            if mask.dtype != np.dtype(bool) or mask.shape != (len(state),):
-                raise InvalidArgument(
-                    f"only must be ids or a mask of the {len(state)} indexed objects, without "
-                    f"missing entries; got a mask of shape {mask.shape}."
-                )
+        mask = read_mask(only, len(state))
+        if mask is not None:
             masks = np.split(mask, state.starts[1:]) if state.shards else []
             return list(masks), [int(part.sum()) for part in masks]
         wanted = np.unique(self._read_ids(only, "only"))
