@@ -27,6 +27,8 @@ _PACKAGES = (
     "fastmks",
     "numpy",
     "scipy",
+    "dask",
+    "distributed",
     "faiss-cpu",
     "sparse_dot_topn",
     "mlpack",

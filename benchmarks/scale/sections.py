@@ -134,12 +134,22 @@ def measure_merging(
                 [
                     Timed("one index", partial(one.search, queries, k)),
                     Timed("sharded", partial(sharded.search, queries, k)),
+                    Timed("empty tasks", partial(_do_nothing, client, n_shards)),
                 ],
                 rounds=3 * pace.rounds,
                 origin=work.origin,
                 commit=pace.commit,
                 differ=count_differences(sharded.search(queries, k), one.search(queries, k)),
             )
+
+
+def _do_nothing(client: Client, n_tasks: int) -> None:
+    """Send Dask as many tasks that do nothing, and wait for them."""
+    client.gather(client.map(_same, range(n_tasks), pure=False))
+
+
+def _same(value: int) -> int:
+    return value
 
 
 def measure_rounds(
@@ -209,6 +219,8 @@ def measure_model(work: Work, k: int, numbers: list[int], pace: Pace) -> Iterato
                     "c2'": advice.tree.slope,
                     "c2' misfit": advice.tree.misfit,
                     "tree exponent": advice.tree_exponent,
+                    "tree timed, objects": 2.0 ** advice.tree.points[-1][0],
+                    "tree timed, seconds": advice.tree.points[-1][1],
                 }
             yield measure(
                 key_of("model", work, len(work.queries), k, n_workers, n_workers),

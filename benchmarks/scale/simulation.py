@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Forecast", "simulate"]
+__all__ = ["Forecast", "simulate", "work_of_node"]
 
 _FAN_IN = 8
 _SPREAD = 0.1  # standard deviation of the logarithm of a node's time
@@ -33,12 +33,7 @@ def simulate(
     laws: Mapping[str, float], *, algorithm: str, n_objects: int, n_nodes: int, batch: int
 ) -> Forecast:
     """Return the forecast for one number of nodes."""
-    size = max(1.0, n_objects / n_nodes)
-    if algorithm == "scan":
-        work = laws["scan at zero"] + laws["c2"] * size
-    else:
-        work = laws["tree at zero"] + laws["c2'"] * math.log2(size)
-    work = max(0.0, work) * batch
+    work = work_of_node(laws, algorithm, max(1.0, n_objects / n_nodes)) * batch
     model = laws["c0"] + laws["c1"] * n_nodes + work
     rng = np.random.default_rng([n_nodes, n_objects % 2**32])
     sent = laws["c1"] * np.arange(1, n_nodes + 1)
@@ -48,3 +43,13 @@ def simulate(
         depth = math.ceil(math.log(max(n_nodes, 2), _FAN_IN))
         ends.append(laws["c0"] + float(done.max()) + laws["c1"] * depth)
     return Forecast(n_objects, n_nodes, algorithm, model, float(np.median(ends)))
+
+
+def work_of_node(laws: Mapping[str, float], algorithm: str, n_objects: float) -> float:
+    """Return the seconds of one query among the objects of one node, by one of three laws."""
+    if algorithm == "scan":
+        return max(0.0, laws["scan at zero"] + laws["c2"] * n_objects)
+    if algorithm == "tree":
+        return max(0.0, laws["tree at zero"] + laws["c2'"] * math.log2(n_objects))
+    timed = n_objects / laws["tree timed, objects"]
+    return float(laws["tree timed, seconds"] * timed ** laws["tree exponent"])

@@ -1,21 +1,21 @@
 """The tables about shards, made from stored cells, and the model's forecasts beside real runs."""
 
 import math
+import re
 from collections.abc import Sequence
 
 from benchmarks.kept import Kept
 from benchmarks.report import markdown
 from benchmarks.scale.cell import Cell
-from benchmarks.scale.simulation import simulate
+from benchmarks.scale.simulation import simulate, work_of_node
 
 __all__ = ["all_tables", "forecast"]
 
-_CORES = 2  # of the machine that the model is held against: more workers than that take turns
 _NODES = (1, 4, 16, 64, 250, 1000)
 _SIZES = (10**6, 10**7, 10**8, 10**9)
 _ABOUT_MERGING = (
     "**Shards of 64 objects**: what is left is distribution itself, on 2 workers, milliseconds "
-    "for the batch."
+    "for the batch; and what Dask takes for as many tasks that do nothing."
 )
 _ABOUT_ROUNDS = (
     "**Two rounds**: 8 shards on 2 workers, trees, k = 10; evaluations per query, and "
@@ -23,7 +23,8 @@ _ABOUT_ROUNDS = (
 )
 _ABOUT_SIMULATION = (
     "**Simulated** (nothing here was measured): milliseconds for the same batch of queries; the "
-    "model's, and in brackets with nodes that differ in speed."
+    "model's, and in brackets with nodes that differ in speed. The tree twice: by the paper's "
+    "logarithm, and by the power of n that was measured."
 )
 
 
@@ -41,23 +42,19 @@ def all_tables(kept: Kept[Cell]) -> str:
         _ABOUT_ROUNDS,
         _rounds([*_of(cells, "rounds, mixed"), *_of(cells, "rounds, sorted")]),
         "**The model** against real runs, milliseconds for the batch: m shards on m workers.",
-        _model(_of(cells, "model")),
+        _model(_of(cells, "model"), kept.circumstances["machine"]["cores"]),
         _ABOUT_SIMULATION,
         _simulated(_of(cells, "model")),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
-def forecast(cell: Cell, algorithm: str, *, cores: int = _CORES) -> float:
+def forecast(cell: Cell, algorithm: str, cores: int) -> float:
     """Return the model's seconds for a cell: workers beyond the cores wait for each other."""
-    laws, m = cell.facts, cell.n_workers
-    size = cell.n_objects / m
-    if algorithm == "scan":
-        work = laws["scan at zero"] + laws["c2"] * size
-    else:
-        work = laws["tree at zero"] + laws["c2'"] * math.log2(size)
+    m = cell.n_workers
+    work = work_of_node(cell.facts, algorithm, cell.n_objects / m)
     turns = math.ceil(m / cores)
-    return laws["c0"] + laws["c1"] * m + turns * cell.batch * max(0.0, work)
+    return cell.facts["c0"] + cell.facts["c1"] * m + turns * cell.batch * work
 
 
 def _of(cells: Sequence[Cell], section: str) -> list[Cell]:
@@ -95,10 +92,9 @@ def _merging(cells: Sequence[Cell]) -> str:
     rows = []
     for batch in sorted({cell.batch for cell in cells}):
         of = {cell.n_shards: cell for cell in cells if cell.batch == batch}
-        rows.append(
-            [f"{batch}", *(_ms(of[m].median("sharded")) if m in of else "" for m in shards)]
-        )
-    return markdown(["batch", *(f"{m} shards" for m in shards)], rows) if rows else ""
+        for name, what in (("sharded", f"batch of {batch}"), ("empty tasks", "empty tasks")):
+            rows.append([what, *(_ms(of[m].median(name)) if m in of else "" for m in shards)])
+    return markdown(["shards", *map(str, shards)], rows) if rows else ""
 
 
 def _rounds(cells: Sequence[Cell]) -> str:
@@ -109,7 +105,7 @@ def _rounds(cells: Sequence[Cell]) -> str:
         times = [_ms(cell.median(name)) for name in ("one round", "two rounds")]
         order = cell.section.partition(", ")[2]
         rows.append(
-            [f"{cell.problem}, {cell.kernel}, {order}", str(cell.n_objects)]
+            [f"{cell.problem}, {_short(cell.kernel)}, {order}", str(cell.n_objects)]
             + [f"{value:.0f}" for value in (*facts, two)]
             + times
         )
@@ -117,13 +113,13 @@ def _rounds(cells: Sequence[Cell]) -> str:
     return markdown(head, rows) if rows else ""
 
 
-def _model(cells: Sequence[Cell]) -> str:
+def _model(cells: Sequence[Cell], cores: int) -> str:
     rows = [
         [str(cell.n_workers)]
         + [
             text
             for name in ("scan", "tree")
-            for text in (_ms(cell.median(name)), _ms(forecast(cell, name)))
+            for text in (_ms(cell.median(name)), _ms(forecast(cell, name, cores)))
         ]
         for cell in cells
     ]
@@ -136,7 +132,7 @@ def _simulated(cells: Sequence[Cell]) -> str:
         return ""
     cell, rows = cells[0], []
     for n_objects in _SIZES:
-        for algorithm in ("scan", "tree"):
+        for algorithm in ("scan", "tree", "tree, power"):
             row = [f"{n_objects:.0e}".replace("e+0", "e"), algorithm]
             for n_nodes in _NODES:
                 found = simulate(
@@ -148,7 +144,12 @@ def _simulated(cells: Sequence[Cell]) -> str:
                 )
                 row.append(f"{_ms(found.model)} ({_ms(found.simulated)})")
             rows.append(row)
-    return markdown(["objects", "", *(f"{m} nodes" for m in _NODES)], rows)
+    return markdown(["objects", "nodes", *map(str, _NODES)], rows)
+
+
+def _short(kernel: str) -> str:
+    """Return a kernel without its parameters."""
+    return re.sub(r"\([^()]*\)", "", kernel).replace("kernel=", "")
 
 
 def _ms(seconds: float) -> str:
