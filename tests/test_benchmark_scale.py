@@ -1,8 +1,10 @@
 """The program about shards measures, keeps and shows; its simulation does what it says."""
 
+import numpy as np
 import pytest
 from benchmarks.scale.program import main
 from benchmarks.scale.simulation import simulate
+from benchmarks.scale.work import mnist
 
 LAWS = {
     "c0": 0.01,
@@ -47,3 +49,12 @@ def test_more_nodes_than_pay():
         for m in (1, 3, 1000)
     ]
     assert min(times) == times[1]
+
+
+def test_pixels_are_read_where_they_are(tmp_path):
+    assert mnist(tmp_path, 2) is None
+    rows = np.full((5, 4), 255, dtype=np.uint8)
+    np.savez(tmp_path / "mnist.npz", train=rows, test=rows[:3])
+    work = mnist(tmp_path, 2)
+    assert work.objects.shape == (5, 4)
+    assert work.queries.tolist() == [[1.0] * 4] * 2

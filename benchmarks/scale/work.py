@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.datasets import read_real
+from benchmarks.datasets import Table
 from benchmarks.sequences import read_sequences
 
 __all__ = ["Work", "decaying", "mnist", "proteins", "write_shards"]
+
+_MNIST = Table(name="mnist", file="mnist.npz", objects="train", queries="test", scale=1.0 / 255.0)
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,10 @@ def decaying(n_objects: int, n_queries: int, seed: int = 0) -> Work:
 
 def mnist(folder: Path, n_queries: int) -> Work | None:
     """The pixels of MNIST, if they are there."""
-    problem = read_real(folder, "mnist")
-    if problem is None:
+    if not (folder / _MNIST.file).exists():
         return None
-    rows = np.asarray(problem.objects, dtype=np.float32)
-    queries = np.asarray(problem.queries, dtype=np.float32)[:n_queries]
-    return Work("mnist", "linear", rows, queries, problem.origin)
+    problem = _MNIST.read(folder, "float32")
+    return Work("mnist", "linear", problem.objects, problem.queries[:n_queries], problem.origin)
 
 
 def proteins(folder: Path | None, n_objects: int, n_queries: int, kernel: Any) -> Work:
