@@ -6,6 +6,7 @@ from benchmarks.quotes.stored import Stored
 from benchmarks.quotes.tables import by_hand, objects, results
 from benchmarks.quotes.tables.living import living
 from benchmarks.quotes.tables.peers import peers, sparse
+from benchmarks.quotes.tables.scale import scale
 
 __all__ = ["BLOCKS", "Maker"]
 
@@ -25,6 +26,7 @@ BLOCKS: dict[tuple[str, str], Maker] = {  # by page and name
     ("docs/results.md", "bars"): results.bars,
     ("docs/results.md", "growth"): results.growth,
     ("docs/results.md", "paper"): results.paper,
+    ("docs/scale.md", "scale"): scale,
     ("docs/sequences.md", "grams"): by_hand.grams,
     ("docs/sequences.md", "look-ups"): by_hand.look_ups,
     ("docs/sequences.md", "proteins"): results.proteins,

@@ -146,9 +146,17 @@ class _Program:
 
     def _rounds(self) -> None:
         sizes = self._sizes
+        n_few = min(20, sizes.n_queries)
         works = [
             decaying(sizes.n_vectors // 4, min(200, sizes.n_queries)),
-            proteins(self._data, sizes.n_aligned, min(20, sizes.n_queries), _ALIGNED),
+            proteins(self._data, sizes.n_aligned, n_few, _ALIGNED),
+            proteins(
+                self._data,
+                4 * sizes.n_aligned,
+                n_few,
+                kernels.SmithWaterman(),
+                algorithm="filter",
+            ),
         ]
         for work in works:
             for is_sorted in (False, True):

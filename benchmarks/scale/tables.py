@@ -18,8 +18,8 @@ _ABOUT_MERGING = (
     "for the batch; and what Dask takes for as many tasks that do nothing."
 )
 _ABOUT_ROUNDS = (
-    "**Two rounds**: 8 shards on 2 workers, trees, k = 10; evaluations per query, and "
-    "milliseconds for the batch."
+    "**Two rounds**: 8 shards on 2 workers, k = 10, with trees, and for Smith–Waterman the filter "
+    "of its own bounds; evaluations per query, and milliseconds for the batch."
 )
 _ABOUT_SIMULATION = (
     "**Simulated** (nothing here was measured): milliseconds for the same batch of queries; the "

@@ -24,6 +24,7 @@ class Work:
     objects: Any
     queries: Any
     origin: str
+    algorithm: str = "tree"  # that two rounds are measured with
 
     def __len__(self) -> int:
         return len(self.objects)
@@ -46,10 +47,13 @@ def mnist(folder: Path, n_queries: int) -> Work | None:
     return Work("mnist", "linear", problem.objects, problem.queries[:n_queries], problem.origin)
 
 
-def proteins(folder: Path | None, n_objects: int, n_queries: int, kernel: Any) -> Work:
+def proteins(
+    folder: Path | None, n_objects: int, n_queries: int, kernel: Any, *, algorithm: str = "tree"
+) -> Work:
     """Protein sequences."""
     sequences, origin = read_sequences(folder, n_objects + n_queries)
-    return Work("proteins", kernel, sequences[n_queries:], sequences[:n_queries], origin)
+    objects, queries = sequences[n_queries:], sequences[:n_queries]
+    return Work("proteins", kernel, objects, queries, origin, algorithm)
 
 
 def write_shards(
