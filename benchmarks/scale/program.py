@@ -25,7 +25,7 @@ from benchmarks.scale.sections import (
     measure_search,
 )
 from benchmarks.scale.tables import all_tables
-from benchmarks.scale.work import Work, decaying, mnist, proteins
+from benchmarks.scale.work import Work, decaying, mnist, product, proteins
 from fastmks import kernels
 
 __all__ = ["NAME", "main"]
@@ -149,14 +149,8 @@ class _Program:
         n_few = min(20, sizes.n_queries)
         works = [
             decaying(sizes.n_vectors // 4, min(200, sizes.n_queries)),
+            decaying(sizes.n_vectors // 20, n_few, kernel=kernels.Custom(product)),
             proteins(self._data, sizes.n_aligned, n_few, _ALIGNED),
-            proteins(
-                self._data,
-                4 * sizes.n_aligned,
-                n_few,
-                kernels.SmithWaterman(),
-                algorithm="filter",
-            ),
         ]
         for work in works:
             for is_sorted in (False, True):

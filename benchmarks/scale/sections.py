@@ -158,8 +158,8 @@ def measure_rounds(
     """One round and two rounds, of objects that are mixed or lie together with their likes."""
     order = similar_together(work, n_shards) if is_sorted else None
     with files_of(work, n_shards, order) as files, cluster(n_workers) as client:
-        sharded = ShardedIndex.build(files, work.kernel, client, algorithm=work.algorithm)
-        one = Index(work.objects, work.kernel, algorithm=work.algorithm)
+        sharded = ShardedIndex.build(files, work.kernel, client, algorithm="tree")
+        one = Index(work.objects, work.kernel, algorithm="tree")
         answers: dict[str, Any] = {
             "one index": one.search(work.queries, k),
             "one round": sharded.search(work.queries, k),

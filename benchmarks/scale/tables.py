@@ -18,8 +18,8 @@ _ABOUT_MERGING = (
     "for the batch; and what Dask takes for as many tasks that do nothing."
 )
 _ABOUT_ROUNDS = (
-    "**Two rounds**: 8 shards on 2 workers, k = 10, with trees, and for Smith–Waterman the filter "
-    "of its own bounds; evaluations per query, and milliseconds for the batch."
+    "**Two rounds**: 8 shards on 2 workers, trees, k = 10; evaluations per query, and "
+    "milliseconds for the batch. `product` is the inner product as a function in Python."
 )
 _ABOUT_SIMULATION = (
     "**Simulated** (nothing here was measured): milliseconds for the same batch of queries; the "
@@ -148,7 +148,8 @@ def _simulated(cells: Sequence[Cell]) -> str:
 
 
 def _short(kernel: str) -> str:
-    """Return a kernel without its parameters."""
+    """Return a kernel without its parameters; of the user's own, the function."""
+    kernel = re.sub(r"^Custom\((?:[\w.]+\.)?(\w+).*\)$", r"\1", kernel)
     return re.sub(r"\([^()]*\)", "", kernel).replace("kernel=", "")
 
 
