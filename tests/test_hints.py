@@ -108,11 +108,50 @@ def test_names_of_kernels_that_need_no_parameters(name, kernel):
 
 
 @pytest.mark.parametrize(
+    ("text", "kernel"),
+    [
+        ("polynomial:degree=10", K.Polynomial(degree=10)),
+        ("Polynomial: degree = 3 , offset=0.5", K.Polynomial(degree=3, offset=0.5)),
+        ("linear:", K.Linear()),
+        ("spectrum:p=3", K.Spectrum(3)),
+        ("mismatch:p=5,m=1,alphabet=ACGT", K.Mismatch(5, 1, alphabet="ACGT")),
+        ("normalized:spectrum:p=2", K.Normalized(K.Spectrum(2))),
+        ("normalized:local-alignment:beta=0.2", K.Normalized(K.LocalAlignment(beta=0.2))),
+        ("smith-waterman:substitution=BLOSUM62", K.SmithWaterman("BLOSUM62")),
+        ("precomputed:is_mercer=false", K.Precomputed(is_mercer=False)),
+        ("global-alignment:bandwidth=2,triangular=none", K.GlobalAlignment(bandwidth=2.0)),
+    ],
+)
+def test_kernels_as_text(text, kernel):
+    assert K.as_kernel(text) == kernel
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("polynomial:degre=3", "its parameters are degree, offset, scale; got 'degre=3'."),
+        ("polynomial:3", "Polynomial takes name=value"),
+        ("polynomial:degree=3,degree=4", "each name once"),
+        ("linear:scale=2", "it has no parameters; got 'scale=2'."),
+        ("spectrum:", "Spectrum needs p: 'spectrum:p=...'."),
+        ("mismatch:m=1", "Mismatch needs p: 'mismatch:p=...'."),
+        ("polynomial:degree=0", "degree must be"),
+        ("gaussian:bandwidth=wide", "bandwidth must be"),
+        ("normalized:gausian", "Did you mean 'gaussian'?"),
+        ("normalized:", "or 'normalized:linear'."),
+        ("gausian:bandwidth=2", "Did you mean 'gaussian'?"),
+    ],
+)
+def test_kernels_as_text_that_is_wrong(text, words):
+    says(lambda: K.as_kernel(text), words)
+
+
+@pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("spectrum", "Write fastmks.kernels.Spectrum(3)."),
-        ("global_alignment", "Write fastmks.kernels.GlobalAlignment(bandwidth=1.0)."),
-        ("normalized", "Write fastmks.kernels.Normalized(Linear())."),
+        ("spectrum", "Write fastmks.kernels.Spectrum(3), or 'spectrum:p=3'."),
+        ("global_alignment", "Write fastmks.kernels.GlobalAlignment(bandwidth=1.0), or"),
+        ("normalized", "Write fastmks.kernels.Normalized(Linear()), or 'normalized:linear'."),
         ("rbf", "Write 'gaussian'."),
         ("Spectrum(3)", "Pass the kernel itself, without quotes."),
         ("tanimot", "Did you mean 'tanimoto'?"),

@@ -15,6 +15,7 @@
 #include "fastmks/geometry.hpp"
 #include "fastmks/pivot_projection.hpp"
 #include "fastmks/top_k.hpp"
+#include "fastmks/traced_space.hpp"
 #include "fastmks/vector_space.hpp"
 #include "gil.hpp"
 
@@ -71,6 +72,14 @@ nb::ndarray<nb::numpy, double> self_values(const Space& space) {
     for (std::size_t i = 0; i < space.size(); ++i) values[i] = space.self_value(i);
     double* data = values.release();
     nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+    return {data, {space.size()}, owner};
+}
+
+nb::ndarray<nb::numpy, bool> seen(const TracedSpace& space) {
+    auto values = std::make_unique<bool[]>(space.size());
+    for (std::size_t i = 0; i < space.size(); ++i) values[i] = space.is_seen(i);
+    bool* data = values.release();
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<bool*>(p); });
     return {data, {space.size()}, owner};
 }
 
@@ -181,6 +190,10 @@ void register_spaces(nb::module_& m) {
             "(seconds per call, seconds per value in it)")
         .def("self_values", &self_values, "K(x, x) of every object.");
 
+    nb::class_<TracedSpace, Space>(m, "TracedSpace",
+                                   "Another space, which remembers whose values were asked for.")
+        .def("seen", &seen, "Whose: one truth value per object.");
+
     m.def("available_isas", [] {
         std::vector<std::string> names;
         for (const Isa isa : available_isas()) names.push_back(to_string(isa));
@@ -207,6 +220,9 @@ void register_spaces(nb::module_& m) {
         },
         "space"_a, "factor"_a);
     m.def("normalized_space", &normalized_space, "space"_a, "is_mercer"_a);
+    m.def(
+        "traced_space",
+        [](const MutableSpace& space) { return std::make_shared<TracedSpace>(space); }, "space"_a);
 }
 
 }  // namespace fastmks::bindings

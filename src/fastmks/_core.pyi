@@ -111,6 +111,12 @@ class Space:
     def self_values(self) -> NDArray[numpy.float64]:
         """K(x, x) of every object."""
 
+class TracedSpace(Space):
+    """Another space, which remembers whose values were asked for."""
+
+    def seen(self) -> NDArray[numpy.bool_]:
+        """Whose: one truth value per object."""
+
 def available_isas() -> list[str]: ...
 
 def vector_space(store: VectorStore, isa: str, form: str, degree: int = 1, scale: float = 1.0, offset: float = 0.0, bandwidth: float = 1.0) -> Space: ...
@@ -122,6 +128,8 @@ def product_space(factors: Sequence[Space]) -> Space: ...
 def scaled_space(space: Space, factor: float) -> Space: ...
 
 def normalized_space(space: Space, is_mercer: bool) -> Space: ...
+
+def traced_space(space: Space) -> TracedSpace: ...
 
 def path_counts(graphs: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], neighbours: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int32], NDArray[numpy.int64]]:
     """

@@ -54,7 +54,7 @@ class DualTree:
             values, positions, gap, counts = _core.dual_tree_top_k(
                 self.tree.core,
                 query_tree.core,
-                self.space.core,
+                search.core_of(self.space),
                 query_tree.space.core,
                 self.space.places(search.among),
                 search.skip_self,

@@ -12,10 +12,30 @@ from fastmks.errors import InvalidArgument
 from fastmks.progress import Progress
 from fastmks.spaces import Space
 
-__all__ = ["AboveFound", "Cost", "Engine", "Search", "TopKFound", "plain_int64"]
+__all__ = ["AboveFound", "Cost", "Engine", "Search", "TopKFound", "Tracer", "plain_int64"]
 
 _Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class Tracer:
+    """Notes whose values an engine asks for."""
+
+    def __init__(self) -> None:
+        self._traced: list[tuple[Space, _core.TracedSpace]] = []
+
+    def core_of(self, space: Space) -> _core.Space:
+        """Return what an engine is to search instead of a space."""
+        traced = _core.traced_space(space.core)
+        self._traced.append((space, traced))
+        return traced
+
+    def evaluated(self, n_objects: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Return whose values were asked for, by position."""
+        mask = np.zeros(n_objects, dtype=bool)
+        for space, traced in self._traced:
+            mask[slice(None) if space.order is None else space.order] |= traced.seen()
+        return mask
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +51,11 @@ class Search:
     # A value per query below which hits do not matter, since k of at least it are known: where
     # there are fewer than k others, the answer is filled up with it, behind all positions.
     floors: _Floats | None = None
+    tracer: Tracer | None = None
+
+    def core_of(self, space: Space) -> _core.Space:
+        """Return a space as the core is to search it."""
+        return space.core if self.tracer is None else self.tracer.core_of(space)
 
     def of_queries(self, positions: _Positions) -> "Search":
         """Return the same search for some of the queries."""
@@ -44,7 +69,7 @@ class Search:
 
         The objects, the queries, the places to search, and the position of each place.
         """
-        return space.core, self.queries.core, space.places(self.among), space.order
+        return self.core_of(space), self.queries.core, space.places(self.among), space.order
 
     def refuse_early_stop(self, reason: str) -> None:
         """Raise an error for a search that may stop early; the engine says why it cannot."""

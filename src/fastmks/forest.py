@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fastmks.approximation import EXACT, Approximation, split_approximation
-from fastmks.engine import AboveFound, Cost, Search, TopKFound
+from fastmks.engine import AboveFound, Cost, Search, TopKFound, Tracer
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.ids import Ids, check_kind, read_ids, read_mask
 from fastmks.locks import cached_property
@@ -43,6 +43,7 @@ class Asked:
     approximation: Approximation = EXACT
     floors: np.ndarray[Any, np.dtype[np.float64]] | None = None  # as in `Search`
     skip_self: bool = False
+    tracers: Sequence[Tracer] | None = None  # one per part
     name_query: Namer = "queries[{}]".format
 
 
@@ -221,6 +222,14 @@ class Forest:
         assert best is not None  # k is at least 1, so there is a part
         return best, main_engine
 
+    def evaluated(self, tracers: Sequence[Tracer]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Return whose values were asked for in a traced search, by position."""
+        masks = [
+            tracer.evaluated(len(part.content))[part.living]
+            for part, tracer in zip(self.parts, tracers, strict=True)
+        ]
+        return np.concatenate([np.zeros(0, dtype=bool), *masks])
+
     def above(
         self, asked: Asked, thresholds: np.ndarray[Any, np.dtype[np.float64]]
     ) -> tuple[AboveFound, str]:
@@ -256,6 +265,7 @@ class Forest:
             progress=asked.progress if is_main else Progress(False),
             approximation=promise,
             floors=asked.floors,
+            tracer=None if asked.tracers is None else asked.tracers[i],
         )
 
     # Changes.

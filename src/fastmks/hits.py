@@ -90,6 +90,9 @@ class Hits:
     gap : float64 array (n_queries,)
         The true k-th value of a query is at most this much above the returned one. 0 means that
         the answer is proven exact, ties included.
+    evaluated : bool array (n_objects,), or None
+        With ``trace=True``, the objects whose values were evaluated for any of the queries, by
+        position; bounds left out the others.
 
     Examples
     --------
@@ -108,6 +111,7 @@ class Hits:
     ids: np.ndarray[Any, Any]
     stats: Stats
     gap: _Values
+    evaluated: np.ndarray[Any, np.dtype[np.bool_]] | None = None
 
     def __iter__(self) -> Iterator[np.ndarray[Any, Any]]:
         yield self.values

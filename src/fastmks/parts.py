@@ -381,7 +381,8 @@ class Part:
     def _ask(
         self, choice: Choice, search: Search, k: int, name_query: Namer
     ) -> tuple[TopKFound, str]:
-        engine = self.engine(choice, search, k)
+        untraced = search if search.tracer is None else replace(search, tracer=None)
+        engine = self.engine(choice, untraced, k)
         name_object = self._namer(engine)
         if search.skip_self:  # the objects as this engine keeps them
             search = replace(search, queries=engine.space)

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastmks._validate import check_k, check_threads, check_threshold
 from fastmks.approximation import make_approximation
-from fastmks.engine import Cost
+from fastmks.engine import Cost, Tracer
 from fastmks.errors import InvalidArgument
 from fastmks.forest import Asked, Forest
 from fastmks.hits import Hits, HitsAbove, Stats
@@ -45,6 +45,7 @@ class Searchable(ABC):
         traversal: Traversal | None = None,
         threads: int | None = None,
         progress: bool = False,
+        trace: bool = False,
     ) -> Hits:
         """Return the k objects with the greatest kernel value for each query.
 
@@ -83,6 +84,8 @@ class Searchable(ABC):
             For this search, instead of the index's own.
         progress : bool, default False
             Show a progress bar.
+        trace : bool, default False
+            Note whose values were evaluated, as ``hits.evaluated``.
 
         Returns
         -------
@@ -128,6 +131,7 @@ class Searchable(ABC):
             threads=self._allowed_threads(forest, threads),
             progress=Progress(bool(progress)),
             approximation=approximation,
+            tracers=[Tracer() for _ in forest.parts] if trace else None,
         )
         return _top_k(forest, asked, checked_k, started)
 
@@ -291,6 +295,7 @@ def _top_k(forest: Forest, asked: Asked, k: int, started: float) -> Hits:
         forest.ids_at(found.positions),
         _stats(forest, asked, len(found.values), found.cost, engine, started),
         found.gap,
+        None if asked.tracers is None else forest.evaluated(asked.tracers),
     )
 
 

@@ -50,7 +50,7 @@ class WalkedTree:
         with search.progress.bar(len(search.queries), unit=" queries") as report:
             values, positions, gap, counts = _core.tree_top_k(
                 self.tree.core,
-                self.space.core,
+                search.core_of(self.space),
                 search.queries.core,
                 self.space.places(search.among),
                 search.skip_self,
@@ -77,7 +77,7 @@ class WalkedTree:
         with search.progress.bar(len(search.queries), unit=" queries") as report:
             (offsets, values, positions), counts = _core.tree_above(
                 self.tree.core,
-                self.space.core,
+                search.core_of(self.space),
                 search.queries.core,
                 self.space.places(search.among),
                 thresholds,

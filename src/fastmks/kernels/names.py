@@ -1,15 +1,18 @@
-"""Kernels by name, or as functions."""
+"""Kernels by name, as a line of text, or as functions."""
 
 import re
+from dataclasses import MISSING, fields
 from typing import Any
 
 from fastmks.errors import InvalidArgument
 from fastmks.kernels.alignments import LocalAlignment, SegmentMatch, SmithWaterman
-from fastmks.kernels.base import Kernel, how_to_write
+from fastmks.kernels.base import Kernel, Normalized, how_to_write
 from fastmks.kernels.compiled import find_compiled
 from fastmks.kernels.graphs import ShortestPath, WeisfeilerLehman
 from fastmks.kernels.own import Custom
 from fastmks.kernels.precomputed import Precomputed
+from fastmks.kernels.sequences import Mismatch, Spectrum
+from fastmks.kernels.series import GlobalAlignment
 from fastmks.kernels.sets import Jaccard, MinMax, Tanimoto
 from fastmks.kernels.vectors import FORMS
 
@@ -29,28 +32,34 @@ _CLASSES: tuple[type[Kernel], ...] = (
 )
 _BY_NAME = {cls.__name__.lower(): cls for cls in sorted(_CLASSES, key=lambda cls: cls.__name__)}
 KERNEL_NAMES = tuple(_BY_NAME)
+# Those that text with parameters can make.
+_BY_TEXT: dict[str, type[Kernel]] = _BY_NAME | {
+    cls.__name__.lower(): cls for cls in (GlobalAlignment, Mismatch, Spectrum)
+}
 
 # What to write for kernels that a name alone does not make, and for names that others use.
 _WRITE = {
     "custom": "Custom(function)",
     "dot": "'linear'",
-    "globalalignment": "GlobalAlignment(bandwidth=1.0)",
+    "globalalignment": "GlobalAlignment(bandwidth=1.0), or 'globalalignment:bandwidth=1.0'",
     "innerproduct": "'linear'",
-    "mismatch": "Mismatch(5, 1)",
-    "normalized": "Normalized(Linear())",
+    "mismatch": "Mismatch(5, 1), or 'mismatch:p=5,m=1'",
+    "normalized": "Normalized(Linear()), or 'normalized:linear'",
     "onfield": "OnField(0, Linear())",
     "poly": "'polynomial'",
     "rbf": "'gaussian'",
     "sigmoid": "'tanh'",
     "similarity": "Similarity(function, upper_bound)",
-    "spectrum": "Spectrum(3)",
+    "spectrum": "Spectrum(3), or 'spectrum:p=3'",
 }
 
 
 def as_kernel(kernel: Any) -> Kernel:
-    """Return a kernel given as itself, by name with its default parameters, or as a function.
+    """Return a kernel given as itself, as text, or as a function.
 
-    Names are those of the classes; case, blanks, hyphens and underscores make no difference.
+    Text is a name, with parameters behind a colon where they are not to be as by default. Names
+    are those of the classes; case, blanks, hyphens and underscores make no difference.
+    ``normalized:`` before a name is `Normalized` of it.
 
     Examples
     --------
@@ -58,6 +67,10 @@ def as_kernel(kernel: Any) -> Kernel:
     Gaussian(bandwidth=1.0)
     >>> as_kernel("shortest path")
     ShortestPath()
+    >>> as_kernel("polynomial:degree=10,offset=1")
+    Polynomial(degree=10, offset=1, scale=1.0)
+    >>> as_kernel("normalized:spectrum:p=3")
+    Normalized(kernel=Spectrum(p=3, weights=None))
     >>> as_kernel(max)
     Custom(max)
     """
@@ -65,8 +78,12 @@ def as_kernel(kernel: Any) -> Kernel:
         return kernel
     if isinstance(kernel, type) and issubclass(kernel, Kernel):
         raise InvalidArgument(f"kernel must be a kernel, not its class. {how_to_write(kernel)}")
-    if isinstance(kernel, str) and _plain(kernel) in _BY_NAME:
-        return _BY_NAME[_plain(kernel)]()
+    if isinstance(kernel, str):
+        name, colon, rest = kernel.partition(":")
+        if _plain(name) == "normalized" and rest.strip():
+            return Normalized(as_kernel(rest))
+        if _plain(name) in (_BY_TEXT if colon else _BY_NAME):
+            return _make(_BY_TEXT[_plain(name)], rest)
     is_function = callable(kernel) and not isinstance(kernel, type)
     if is_function or find_compiled(kernel) is not None:
         return Custom(kernel)
@@ -76,6 +93,43 @@ def as_kernel(kernel: Any) -> Kernel:
     )
 
 
+def _make(cls: type[Kernel], parameters: str) -> Kernel:
+    """Return a kernel with the parameters of a text such as degree=10,offset=1."""
+    known = {one.name: one for one in fields(cls) if one.init}  # type: ignore[arg-type]
+    given: dict[str, Any] = {}
+    for item in filter(None, map(str.strip, parameters.split(","))):
+        name, equals, value = (part.strip() for part in item.partition("="))
+        if not equals or name not in known or name in given:
+            allowed = f"its parameters are {', '.join(known)}" if known else "it has no parameters"
+            raise InvalidArgument(
+                f"kernel: {cls.__name__} takes name=value, each name once, with commas between "
+                f"them; {allowed}; got {item!r}."
+            )
+        given[name] = _value(value)
+    lacking = [
+        name
+        for name, one in known.items()
+        if name not in given and one.default is MISSING and one.default_factory is MISSING
+    ]
+    if lacking:
+        text = ",".join(f"{name}=..." for name in lacking)
+        raise InvalidArgument(
+            f"kernel: {cls.__name__} needs {' and '.join(lacking)}: "
+            f"'{cls.__name__.lower()}:{text}'."
+        )
+    return cls(**given)
+
+
+def _value(text: str) -> Any:
+    """Return a parameter as Python has it: a number, true, false, none, or the text itself."""
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return {"true": True, "false": False, "none": None}.get(text.lower(), text)
+
+
 def _plain(name: str) -> str:
     return re.sub(r"[\s_-]", "", name.lower())
 
@@ -83,7 +137,7 @@ def _plain(name: str) -> str:
 def _hint(given: Any) -> str:
     if not isinstance(given, str):
         return ""
-    name = _plain(given.partition("(")[0])
+    name = _plain(re.split("[(:]", given)[0])
     if "(" in given and (name in _BY_NAME or name in _WRITE):
         return " Pass the kernel itself, without quotes."
     if name in _WRITE:
