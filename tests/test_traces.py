@@ -43,10 +43,13 @@ def test_marks_are_by_position_also_after_changes():
 
 def test_only_what_is_searched_among_is_marked():
     index = Index(VECTORS)
-    for algorithm in ("scan", "filter", "tree"):
+    for algorithm in ("scan", "filter"):
         hits = index.search(QUERY, k=3, only=np.arange(100, 200), algorithm=algorithm, trace=True)
         assert not hits.evaluated[:100].any()
         assert not hits.evaluated[200:].any()
+    # A tree looks at the points of its nodes, whoever they are.
+    hits = index.search(QUERY, k=3, only=np.arange(100, 200), algorithm="tree", trace=True)
+    assert hits.evaluated.sum() == hits.stats.kernel_evaluations
 
 
 @pytest.mark.parametrize("algorithm", ["scan", "filter", "tree"])

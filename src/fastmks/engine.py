@@ -23,6 +23,7 @@ class Tracer:
 
     def __init__(self) -> None:
         self._traced: list[tuple[Space, _core.TracedSpace]] = []
+        self._noted: list[_Positions] = []
 
     def core_of(self, space: Space) -> _core.Space:
         """Return what an engine is to search instead of a space."""
@@ -30,11 +31,17 @@ class Tracer:
         self._traced.append((space, traced))
         return traced
 
+    def note(self, space: Space, places: _Positions) -> None:
+        """Note objects whose values an engine asks for apart from a search."""
+        self._noted.append(places if space.order is None else space.order[places])
+
     def evaluated(self, n_objects: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Return whose values were asked for, by position."""
         mask = np.zeros(n_objects, dtype=bool)
         for space, traced in self._traced:
             mask[slice(None) if space.order is None else space.order] |= traced.seen()
+        for positions in self._noted:
+            mask[positions] = True
         return mask
 
 

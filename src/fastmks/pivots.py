@@ -100,8 +100,11 @@ class Pivots(CoreFilter):
 
     def top_k(self, search: Search, k: int) -> TopKFound:
         """Return the k best of each query: always exact, which keeps every promise about values."""
-        is_scanned = self._is_scanned(search)
-        return Scan(self.space).top_k(search, k) if is_scanned else super().top_k(search, k)
+        if self._is_scanned(search):
+            return Scan(self.space).top_k(search, k)
+        if search.tracer is not None:
+            search.tracer.note(self.space, self.projection.pivots())
+        return super().top_k(search, k)
 
     def above(self, search: Search, thresholds: _Floats) -> AboveFound:
         """Return all at or above each query's threshold."""

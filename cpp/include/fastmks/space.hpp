@@ -147,6 +147,9 @@ public:
     virtual bool map_products(const Space& queries, std::size_t query, Selection objects,
                               double* values) const;
 
+    /// The space that this one stands for: another only where somebody watches what is evaluated.
+    [[nodiscard]] virtual const Space& itself() const noexcept { return *this; }
+
     /// Whether several threads may evaluate at once; one may always, whichever it is.
     [[nodiscard]] virtual bool is_parallel() const noexcept { return true; }
 

@@ -60,6 +60,7 @@ public:
         if (is_done) note(objects);
         return is_done;
     }
+    const Space& itself() const noexcept override { return space_->itself(); }
     bool is_parallel() const noexcept override { return space_->is_parallel(); }
     Isa isa() const noexcept override { return space_->isa(); }
 
