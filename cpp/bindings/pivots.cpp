@@ -77,7 +77,7 @@ std::tuple<std::shared_ptr<PivotProjection>, std::shared_ptr<PivotTable>> restor
 }
 
 void check_table(const PivotTable& table, const Space& objects) {
-    if (&table.projection().objects() != &objects.itself()) {
+    if (&table.projection().objects() != &objects.untraced()) {
         throw std::invalid_argument("the pivots are of other objects");
     }
 }

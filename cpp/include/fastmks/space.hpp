@@ -148,7 +148,7 @@ public:
                               double* values) const;
 
     /// The space that this one stands for: another only where somebody watches what is evaluated.
-    [[nodiscard]] virtual const Space& itself() const noexcept { return *this; }
+    [[nodiscard]] virtual const Space& untraced() const noexcept { return *this; }
 
     /// Whether several threads may evaluate at once; one may always, whichever it is.
     [[nodiscard]] virtual bool is_parallel() const noexcept { return true; }

@@ -60,7 +60,7 @@ public:
         if (is_done) note(objects);
         return is_done;
     }
-    const Space& itself() const noexcept override { return space_->itself(); }
+    const Space& untraced() const noexcept override { return space_->untraced(); }
     bool is_parallel() const noexcept override { return space_->is_parallel(); }
     Isa isa() const noexcept override { return space_->isa(); }
 
