@@ -93,16 +93,16 @@ class Kept(Generic[_Cell]):
         facts = self.circumstances
         machine = facts["machine"]
         commits = sorted({getattr(cell, "commit", "unknown") for cell in self.cells})
-        busiest = max((cell.others or 0.0 for cell in self.cells), default=0.0)
+        others = [cell.others for cell in self.cells if cell.others is not None]
         versions = [f"{name} {n}" for name, n in facts["versions"].items() if n[0].isdigit()]
         where = f"{machine['cores']} cores of {machine['cpu']} ({machine['fastmks_isa']})"
         what = f"{machine['os']}, Python {machine['python']}, {', '.join(versions)}"
         when = f"{facts['date']}, commit {', '.join(commits)}"
-        cells = (
-            f"{len(self.cells)} cells; others took up to {busiest:.0%} of the machine meanwhile."
-        )
+        cells = f"{len(self.cells)} cells"
+        if others:
+            cells += f"; others took up to {max(others):.0%} of the machine meanwhile"
         notes = [f"Note: {note}." for note in facts["notes"]]
-        return "\n".join([f"{where}, {what}; {when}.", cells, *notes])
+        return "\n".join([f"{where}, {what}; {when}.", f"{cells}.", *notes])
 
     def _here(self, notes: Sequence[str], checks: Sequence[Check]) -> dict[str, Any]:
         ledger = asdict(keep_ledger(self.name, self.commit, notes=notes, rows=(), checks=checks))

@@ -99,7 +99,7 @@ def _merging(cells: Sequence[Cell]) -> str:
 
 def _rounds(cells: Sequence[Cell]) -> str:
     rows = []
-    for cell in cells:
+    for cell in sorted(cells, key=lambda cell: (cell.problem, cell.kernel, cell.section)):
         facts = [cell.facts[f"{name}, evaluations"] for name in ("one index", "one round")]
         two = cell.facts["two rounds, evaluations"]
         times = [_ms(cell.median(name)) for name in ("one round", "two rounds")]
