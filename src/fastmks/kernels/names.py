@@ -68,9 +68,9 @@ def as_kernel(kernel: Any) -> Kernel:
     >>> as_kernel("shortest path")
     ShortestPath()
     >>> as_kernel("polynomial:degree=10,offset=1")
-    Polynomial(degree=10, offset=1, scale=1.0)
+    Polynomial(degree=10, offset=1.0, scale=1.0)
     >>> as_kernel("normalized:spectrum:p=3")
-    Normalized(kernel=Spectrum(p=3, weights=None))
+    Normalized(kernel=Spectrum(p=3))
     >>> as_kernel(max)
     Custom(max)
     """
