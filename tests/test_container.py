@@ -455,7 +455,7 @@ class TestOtherFiles:
             raise OSError(errno.EIO, "Input/output error")
 
         write_record(tmp_path / "file", small_record())
-        monkeypatch.setattr(container.os, "pread", fail)
+        monkeypatch.setattr(container.os, "preadv", fail)
         with pytest.raises(OSError, match="Input/output error.*file"):
             open_record(tmp_path / "file", mmap=True)
 

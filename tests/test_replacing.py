@@ -264,3 +264,37 @@ for kill in range(200):
 write_record(path, records[0])
 print(200, n_changes, n_left)
 """
+
+
+class TestOtherSystems:
+    """What is done where the calls of POSIX are missing, as on Windows."""
+
+    @pytest.fixture(autouse=True)
+    def _lacking(self, monkeypatch):
+        monkeypatch.setattr(replacing, "fcntl", None)
+        monkeypatch.setattr(replacing, "_IS_POSIX", False)
+        for name in ("preadv", "O_CLOEXEC", "O_NONBLOCK", "O_NOFOLLOW", "O_DIRECTORY", "fchmod"):
+            monkeypatch.delattr(os, name)
+
+    def test_records_are_written_and_read(self, tmp_path):
+        path = tmp_path / "record"
+        for record in (small_record(), large_record()):
+            write_record(path, record)
+            for mmap in (True, False):
+                assert_same(open_record(path, mmap=mmap).record, record)
+        assert list(tmp_path.iterdir()) == [path]
+
+    def test_what_fails_leaves_the_old_file(self, tmp_path):
+        path = tmp_path / "file"
+        path.write_bytes(b"old")
+        with pytest.raises(StopError):
+            replace_file(path, stopping_pieces(StopError()))
+        assert path.read_bytes() == b"old"
+        assert list(tmp_path.iterdir()) == [path]
+
+    def test_what_was_abandoned_is_removed(self, tmp_path):
+        path = tmp_path / "file"
+        left = tmp_path / f".fastmks-{zlib.crc32(b'file'):08x}-1-00.tmp"
+        left.write_bytes(b"half")
+        replace_file(path, [b"new"])
+        assert list(tmp_path.iterdir()) == [path]

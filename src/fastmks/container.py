@@ -5,6 +5,7 @@ import mmap as memory
 import os
 import stat
 import sys
+import threading
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
@@ -17,11 +18,12 @@ from fastmks.layout import ALIGNMENT, BLOCK, Layout, make_header, read_layout
 from fastmks.locks import Lock
 from fastmks.progress import Progress
 from fastmks.record import Record
-from fastmks.replacing import replace_file
+from fastmks.replacing import optional_flags, replace_file
 
 __all__ = ["Container", "container_of", "from_bytes", "open_record", "to_bytes", "write_record"]
 
 _BLOCKS_AT_ONCE = 16  # blocks that a thread checks before it can be stopped
+_SEEKING = threading.Lock()
 
 _Bytes: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
 _Piece: TypeAlias = "bytes | memoryview"
@@ -128,7 +130,9 @@ def open_record(path: str | os.PathLike[str], *, mmap: bool) -> Container:
     """
     _check_byte_order()
     name = os.fspath(path)
-    file = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe must not block
+    # A pipe must not block.
+    flags = os.O_RDONLY | optional_flags("O_CLOEXEC", "O_NONBLOCK", "O_BINARY")
+    file = os.open(name, flags)
     try:
         status = os.fstat(file)
         if stat.S_ISDIR(status.st_mode):
@@ -270,24 +274,29 @@ def _read_all(file: int, layout: Layout, name: str) -> _Bytes:
 
 
 def _read(file: int, begin: int, end: int, name: str) -> bytes:
-    text = b""
-    while len(text) < end - begin:
-        more = os.pread(file, end - begin - len(text), begin + len(text))
-        if not more:
-            raise _cut_meanwhile(name)
-        text += more
-    return text
+    return bytes(_read_into(file, begin, memoryview(bytearray(end - begin)), name))
 
 
 def _read_into(file: int, begin: int, view: memoryview, name: str) -> memoryview:
     """Fill memory from a file, and return it."""
     done = 0
     while done < len(view):
-        count = os.preadv(file, [view[done:]], begin + done)
+        count = _read_at(file, begin + done, view[done:])
         if count == 0:
             raise _cut_meanwhile(name)
         done += count
     return view
+
+
+def _read_at(file: int, begin: int, view: memoryview) -> int:
+    """Read from a place in a file, in one of several threads, and return how much it was."""
+    if hasattr(os, "preadv"):
+        return os.preadv(file, [view], begin)
+    with _SEEKING:  # Windows has one place for all
+        os.lseek(file, begin, os.SEEK_SET)
+        data = os.read(file, len(view))
+    view[: len(data)] = data
+    return len(data)
 
 
 def _cut_meanwhile(name: str) -> IndexFileError:

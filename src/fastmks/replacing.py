@@ -1,7 +1,6 @@
 """Replace a file as a whole or not at all, whatever happens meanwhile."""
 
 import errno
-import fcntl
 import os
 import stat
 import zlib
@@ -10,9 +9,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-__all__ = ["replace_file"]
+__all__ = ["optional_flags", "replace_file"]
+
+try:
+    import fcntl
+except ImportError:  # Windows, where nobody can remove a file that is open: as good as a lock
+    fcntl = None  # type: ignore[assignment]
 
 _Piece: TypeAlias = "bytes | memoryview"
+_IS_POSIX = os.name == "posix"
 
 
 def replace_file(path: str | os.PathLike[str], pieces: Iterable[_Piece]) -> None:
@@ -30,6 +35,14 @@ def replace_file(path: str | os.PathLike[str], pieces: Iterable[_Piece]) -> None
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
 
+def optional_flags(*names: str) -> int:
+    """Return flags of `os.open` by their names, without those that this system does not know."""
+    flags = 0
+    for name in names:
+        flags |= getattr(os, name, 0)
+    return flags
+
+
 def _replace(target: Path, pieces: Iterable[_Piece]) -> None:
     mode = _mode(target)
     prefix = f".fastmks-{zlib.crc32(os.fsencode(target.name)):08x}-"  # any length of name will do
@@ -39,12 +52,15 @@ def _replace(target: Path, pieces: Iterable[_Piece]) -> None:
         try:
             for piece in pieces:
                 _write(file, piece)
-            if mode is not None:
+            if mode is not None and _IS_POSIX:
                 os.fchmod(file, mode)
             os.fsync(file)
-            temporary.replace(target)
+            if _IS_POSIX:  # while it is locked
+                temporary.replace(target)
         finally:
             os.close(file)
+        if not _IS_POSIX:  # a file that is open has no other name there
+            temporary.replace(target)
     except BaseException:
         with suppress(OSError):
             temporary.unlink()
@@ -72,7 +88,10 @@ def _create(folder: Path, prefix: str, mode: int) -> tuple[int, Path]:
     """
     while True:
         path = folder / f"{prefix}{os.getpid()}-{os.urandom(4).hex()}.tmp"
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | optional_flags("O_CLOEXEC", "O_BINARY")
+        file = os.open(path, flags, mode)
+        if fcntl is None:
+            return file, path
         with suppress(OSError):  # some file systems have no locks: then none is abandoned
             fcntl.flock(file, fcntl.LOCK_EX)
         if os.fstat(file).st_nlink:
@@ -89,6 +108,9 @@ def _remove_abandoned(folder: Path, prefix: str) -> None:
 
 
 def _remove_unlocked(path: Path) -> None:
+    if fcntl is None:
+        path.unlink()
+        return
     file = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -105,6 +127,8 @@ def _write(file: int, piece: _Piece) -> None:
 
 def _sync_folder(folder: Path) -> None:
     """Make the new name last; some file systems cannot, and need not."""
+    if not _IS_POSIX:  # folders cannot be opened there
+        return
     file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(file)
