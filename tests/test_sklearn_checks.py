@@ -31,4 +31,5 @@ def test_scikit_learns_own_checks(estimator, check):
     try:
         check(estimator)
     except SkipTest as reason:
-        assert any(known in str(reason) for known in DOES_NOT_APPLY)
+        if not any(known in str(reason) for known in DOES_NOT_APPLY):
+            raise

@@ -158,19 +158,21 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     def _search(self, X: Any, n_neighbors: Any = None) -> Hits:
         check_is_fitted(self)
         count = self.n_neighbors if n_neighbors is None else n_neighbors
-        is_self = X is None
-        most = self.n_samples_fit_ - is_self
-        k = check_count("n_neighbors", count)
-        if k > most:
-            raise InvalidArgument(
-                f"n_neighbors must be between 1 and the {most} "
-                f"{'other' if is_self else 'fitted'} objects; got n_neighbors={k} with "
-                f"n_samples = {self.n_samples_fit_}."
-            )
+        k = self._checked_count(count, only_others=X is None)
         threads = threads_of(self.n_jobs)
-        if is_self:
+        if X is None:
             return self.index_.search_self(k, threads=threads)
         return self.index_.search(self._checked_queries(X), k, threads=threads)
+
+    def _checked_count(self, n_neighbors: Any, *, only_others: bool) -> int:
+        k = check_count("n_neighbors", n_neighbors)
+        most = self.n_samples_fit_ - only_others
+        if k > most:
+            who = "objects that were fitted" + " beside an object itself" * only_others
+            raise InvalidArgument(
+                f"n_neighbors must be between 1 and the {most} {who}; got n_neighbors={k}."
+            )
+        return k
 
     def _graph(self, entries: _Values, indices: _Indices) -> csr_matrix:
         n_queries, k = indices.shape

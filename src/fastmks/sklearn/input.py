@@ -27,7 +27,7 @@ from fastmks.kernels import (
     as_kernel,
 )
 from fastmks.kernels.object_kernel import leaves
-from fastmks.objects import listed
+from fastmks.objects import listed, read_objects
 from fastmks.stores.listing import is_table
 
 try:
@@ -91,6 +91,7 @@ def read_input(estimator: Any, X: Any, kernel: Kernel, *, reset: bool) -> Any:
     """
     reading = Reading.of(kernel)
     if reading.is_vectors:
+        _refuse_words(X, kernel)
         options = {"accept_sparse": "csr", "dtype": _FLOATS, "order": "C"}
         vectors = validate_data(estimator, X, reset=reset, **options)
         if reading.is_positive:
@@ -104,20 +105,26 @@ def read_input(estimator: Any, X: Any, kernel: Kernel, *, reset: bool) -> Any:
     return listed(X)
 
 
+def _refuse_words(X: Any, kernel: Kernel) -> None:
+    """Say which kernels compare strings and sets, where vectors were asked for."""
+    is_row_of_objects = isinstance(X, (list, tuple)) or getattr(X, "ndim", 0) == 1
+    if is_row_of_objects and len(X) and isinstance(next(iter(X)), (str, bytes, set, frozenset)):
+        read_objects(list(X), kernel, name="X")
+
+
 def check_targets(estimator: Any, X: Any, y: Any) -> np.ndarray[Any, Any]:
     """Return y as an array of one target for each object, or of a row of them."""
     if y is None:
         raise InvalidArgument(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
+    if np.isscalar(y):
+        raise InvalidArgument(
+            f"y must have one target, or a row of them, for each object; got {y!r}."
+        )
     targets: np.ndarray[Any, Any] = check_array(
         y, ensure_2d=False, dtype=None, input_name="y", estimator=estimator
     )
-    if targets.ndim == 0 or targets.ndim > 2:
-        raise InvalidArgument(
-            f"y must have one target, or one row of them, for each object; got shape "
-            f"{targets.shape}."
-        )
     check_consistent_length(X, targets)
     return targets
 

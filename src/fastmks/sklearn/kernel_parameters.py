@@ -23,14 +23,13 @@ def named_parameters(kernel: Any) -> dict[str, Any]:
     >>> list(named_parameters(Normalized(Gaussian()) + Linear()))
     ['terms', 'terms__0', 'terms__0__kernel', 'terms__0__kernel__bandwidth', 'terms__1']
     """
-    found: dict[str, Any] = {}
-    for name, part in _parts(_read(kernel)).items():
-        found[name] = part
-        found |= {f"{name}__{inner}": value for inner, value in named_parameters(part).items()}
-    return found
+    try:
+        return _named(as_kernel(kernel) if isinstance(kernel, str) else kernel)
+    except InvalidArgument:  # which fit says
+        return {}
 
 
-def changed_kernel(kernel: Any, changes: Mapping[str, Any], *, name: str = "kernel") -> Any:
+def changed_kernel(kernel: Any, changes: Mapping[str, Any]) -> Any:
     """Return a kernel with other parameters.
 
     Examples
@@ -41,7 +40,18 @@ def changed_kernel(kernel: Any, changes: Mapping[str, Any], *, name: str = "kern
     >>> changed_kernel("polynomial", {"degree": 3, "offset": 1.0})
     Polynomial(degree=3, offset=1.0, scale=1.0)
     """
-    whole = _read(kernel)
+    return _changed(as_kernel(kernel) if isinstance(kernel, str) else kernel, changes, "kernel")
+
+
+def _named(whole: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, part in _parts(whole).items():
+        found[name] = part
+        found |= {f"{name}__{inner}": value for inner, value in _named(part).items()}
+    return found
+
+
+def _changed(whole: Any, changes: Mapping[str, Any], name: str) -> Any:
     parts = _parts(whole)
     inner: dict[str, dict[str, Any]] = {}
     for key, value in changes.items():
@@ -53,20 +63,9 @@ def changed_kernel(kernel: Any, changes: Mapping[str, Any], *, name: str = "kern
             inner.setdefault(first, {})[rest] = value
         else:
             parts[first] = value
-    for first, within in inner.items():  # after the parts that they change were themselves changed
-        parts[first] = changed_kernel(parts[first], within, name=f"{name}__{first}")
-    if isinstance(whole, tuple):
-        return tuple(parts.values())
-    return replace(whole, **parts) if changes else whole
-
-
-def _read(kernel: Any) -> Any:
-    if not isinstance(kernel, str):
-        return kernel
-    try:
-        return as_kernel(kernel)
-    except InvalidArgument:  # which fit says
-        return kernel
+    for first, within in inner.items():  # within what may just have been changed as a whole
+        parts[first] = _changed(parts[first], within, f"{name}__{first}")
+    return tuple(parts.values()) if isinstance(whole, tuple) else replace(whole, **parts)
 
 
 def _parts(whole: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from fastmks.errors import InvalidArgument, NotMercerError
 from fastmks.sklearn.estimator import MODES, KernelEstimator, check_mode
 from fastmks.sklearn.input import threads_of
+from fastmks.spaces import Space, faults_named
 
 __all__ = ["KernelNeighborsTransformer"]
 
@@ -30,10 +31,10 @@ class KernelNeighborsTransformer(
     mode : {"values", "connectivity", "distance"}, default "values"
         What stands for a neighbour: its kernel value, 1, or its distance in the kernel's Hilbert
         space, sqrt(K(x, x) + K(y, y) - 2 K(x, y)). "distance" is what scikit-learn's estimators
-        with ``metric="precomputed"`` take: `n_neighbors` + 1 nearest objects a row, nearest first,
-        since a fitted object is its own nearest. It needs K(x, x) to be the same for all fitted
-        objects, as under "gaussian" or ``Normalized(kernel)``: else those with the greatest values
-        are not the nearest, and `fit` says so.
+        with ``metric="precomputed"`` take: the `n_neighbors` + 1 nearest objects of each query,
+        nearest first, one more since a fitted object is its own nearest. It needs a Mercer kernel
+        with the same K(x, x) for all fitted objects, as "gaussian" and ``Normalized(kernel)`` have;
+        else those with the greatest values are not the nearest, and `fit` says so.
     n_neighbors, kernel, algorithm, n_jobs
         As in `KernelNeighbors`.
 
@@ -117,7 +118,13 @@ class KernelNeighborsTransformer(
 
     def _common_self_value(self) -> float:
         """Return the K(x, x) that all fitted objects share."""
-        found = self.index_._forest.parts[0].space.self_values()
+        space = self.index_._forest.parts[0].space
+        if not space.is_mercer:
+            raise InvalidArgument(
+                f"mode='distance' needs a Mercer kernel: {self.index_.kernel!r} is none on these "
+                "objects, and has no Hilbert space. Pass mode='values'."
+            )
+        found = self._self_values(space)
         least, most = float(found.min()), float(found.max())
         if most - least > _ALIKE * most:
             raise InvalidArgument(
@@ -128,14 +135,18 @@ class KernelNeighborsTransformer(
             )
         return most
 
+    def _self_values(self, space: Space) -> np.ndarray[Any, np.dtype[np.float64]]:
+        with faults_named(self.index_.kernel, "X[{}]".format, "X[{}]".format):
+            return space.self_values()
+
     def _distance_graph(self, X: Any) -> csr_matrix:
         if self._self_value is None:
             raise InvalidArgument("mode='distance' must be set before fit. Fit again.")
         # Read here once, for the search and for K(query, query).
         queries = self.index_._forest.parts[0].space.queries(self._checked_queries(X))
-        k = min(self.n_neighbors + 1, self.n_samples_fit_)
+        k = 1 + self._checked_count(self.n_neighbors, only_others=True)
+        scale = self._self_values(queries)[:, None] + self._self_value
         hits = self.index_.search(queries.objects, k, threads=threads_of(self.n_jobs))
-        scale = queries.self_values()[:, None] + self._self_value
         squared = scale - 2.0 * hits.values
         if (squared < -_IMPOSSIBLE * scale).any():
             query, rank = np.argwhere(squared < -_IMPOSSIBLE * scale)[0].tolist()
