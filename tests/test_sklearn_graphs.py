@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import DBSCAN, SpectralClustering
 from sklearn.datasets import load_iris, make_blobs
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.manifold import Isomap
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer
@@ -175,3 +176,18 @@ def test_names_of_columns():
         "kernelneighborstransformer1",
     ]
     assert Linear() == model.index_.kernel
+
+
+def test_what_is_equal_but_for_rounding_is_at_zero():
+    X = np.random.default_rng(0).normal(size=(30, 5))
+    twins = np.vstack([X, X * (1 + 1e-12)])
+    model = KernelNeighborsTransformer(1, kernel=Normalized(Polynomial(3)), mode="distance")
+    np.testing.assert_array_equal(model.fit_transform(twins).data, 0.0)
+
+
+def test_a_fit_that_fails_fits_nothing():
+    model = KernelNeighborsTransformer(1, kernel="linear", mode="distance")
+    with pytest.raises(InvalidArgument):
+        model.fit([[1.0], [2.0]])
+    with pytest.raises(NotFittedError):
+        model.transform([[1.0]])

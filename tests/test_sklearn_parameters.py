@@ -170,6 +170,7 @@ def test_sparse_counts_of_words_come_through_a_pipeline():
         ("nonsense", {}),
         (np.ones(3), {}),
         (kernels.MinMax(), {"is_positive": True}),
+        (kernels.Tanimoto(), {"is_vectors": False}),
         (Linear() + kernels.Custom(overlap), {"is_sparse": False}),
         (Spectrum(2), WORDS | {"has_columns": False}),
         (overlap, WORDS),

@@ -1,5 +1,6 @@
 """Classes and numbers by kernel value: votes, weights, ties, several outputs."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -225,3 +226,11 @@ def test_nothing_is_predicted_before_fit():
     for model in (KernelNeighborsClassifier(), KernelNeighborsRegressor()):
         with pytest.raises(NotFittedError):
             model.predict([[1.0]])
+
+
+def test_a_fit_that_fails_leaves_the_model_as_it_was():
+    model = KernelNeighborsClassifier(1, kernel=Spectrum(1)).fit(["a", "b"], ["x", "y"])
+    with pytest.raises(InvalidArgument):
+        model.fit([1.0, 2.0, 3.0], ["p", "q", "r"])
+    assert model.predict(["b"]).tolist() == ["y"]
+    assert copy.deepcopy(model).predict(["b"]).tolist() == ["y"]

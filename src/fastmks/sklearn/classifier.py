@@ -76,13 +76,13 @@ class KernelNeighborsClassifier(MultiOutputMixin, ClassifierMixin, KernelEstimat
         targets = check_targets(self, objects, y)
         warn_of_column(targets)
         check_classification_targets(targets)
-        self.outputs_2d_ = targets.ndim == 2 and targets.shape[1] > 1
         columns = targets.reshape(len(targets), -1)
         classes = [np.unique(column) for column in columns.T]
         labels = [np.searchsorted(*pair) for pair in zip(classes, columns.T, strict=True)]
+        self._keep(self._make_index(objects))
+        self.outputs_2d_ = len(classes) > 1
         self.classes_: Any = classes if self.outputs_2d_ else classes[0]
         self._labels = np.stack(labels, axis=1)
-        self._fit_index(objects)
         return self
 
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
@@ -143,7 +143,7 @@ class KernelNeighborsClassifier(MultiOutputMixin, ClassifierMixin, KernelEstimat
         return tags
 
     def _more_tags(self) -> dict[str, Any]:
-        return {**super()._more_tags(), "multilabel": True}
+        return {"multilabel": True}  # scikit-learn adds those of the bases
 
     @property
     def _class_lists(self) -> list[np.ndarray[Any, Any]]:

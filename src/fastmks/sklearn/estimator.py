@@ -142,12 +142,16 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         values, indices = self._search(X, n_neighbors)
         return self._graph(values if mode == "values" else np.ones_like(values), indices)
 
-    def _fit_index(self, X: Any) -> None:
-        """Index objects that were checked."""
+    def _make_index(self, X: Any) -> Index:
+        """Return the index of objects that were checked."""
         check_count("n_neighbors", self.n_neighbors)
         threads = threads_of(self.n_jobs)
-        self.index_ = Index(X, self.kernel, algorithm=self.algorithm, threads=threads)
-        self.n_samples_fit_ = len(self.index_)
+        return Index(X, self.kernel, algorithm=self.algorithm, threads=threads)
+
+    def _keep(self, index: Index) -> None:
+        """Be fitted from now on: whatever may fail comes before."""
+        self.index_ = index
+        self.n_samples_fit_ = len(index)
 
     def _checked_objects(self, X: Any) -> Any:
         return read_input(self, X, as_kernel(self.kernel), reset=True)
@@ -156,7 +160,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         return read_input(self, X, self.index_.kernel, reset=False)
 
     def _search(self, X: Any, n_neighbors: Any = None) -> Hits:
-        check_is_fitted(self)
+        check_is_fitted(self, "index_")
         count = self.n_neighbors if n_neighbors is None else n_neighbors
         k = self._checked_count(count, only_others=X is None)
         threads = threads_of(self.n_jobs)

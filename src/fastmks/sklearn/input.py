@@ -46,6 +46,7 @@ except ImportError:  # scikit-learn before 1.6, where it was a method
 __all__ = ["Reading", "check_targets", "read_input", "threads_of", "warn_of_column"]
 
 _VECTORS, _NON_NEGATIVE, _COMPILED = "vectors", "non-negative vectors", "float64 rows"
+_BITS = "bits"
 _STRINGS = (LocalAlignment, Mismatch, SegmentMatch, SmithWaterman, Spectrum)
 _ANYTHING = (Custom, Similarity)
 _WITHOUT_COLUMNS = (*_STRINGS, Jaccard, ShortestPath, WeisfeilerLehman)
@@ -75,7 +76,7 @@ class Reading:
         return cls(
             # One part that reads vectors is enough: all parts read the same objects.
             is_vectors=bool(keys & {_VECTORS, _NON_NEGATIVE, _COMPILED}) and not has_fields,
-            is_sparse=keys <= {_VECTORS, _NON_NEGATIVE} and not has_fields,
+            is_sparse=keys <= {_VECTORS, _NON_NEGATIVE, _BITS} and not has_fields,
             is_positive=_NON_NEGATIVE in keys,
             is_string=all(isinstance(leaf, (*_STRINGS, *_ANYTHING)) for _, leaf in parts),
             is_pairwise=any(isinstance(leaf, Precomputed) for _, leaf in parts),

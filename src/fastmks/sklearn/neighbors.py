@@ -84,7 +84,7 @@ class KernelNeighbors(KernelEstimator):
         >>> KernelNeighbors().fit([[3.0, 0.0], [0.0, 2.0]]).index_
         <Index: 2 vectors of 2 columns, Linear(), auto>
         """
-        self._fit_index(self._checked_objects(X))
+        self._keep(self._make_index(self._checked_objects(X)))
         return self
 
     def threshold_neighbors(
@@ -148,7 +148,7 @@ class KernelNeighbors(KernelEstimator):
         return csr_matrix((entries, hits.indices, hits.offsets), shape=shape)
 
     def _search_above(self, X: Any, threshold: Any) -> HitsAbove:
-        check_is_fitted(self)
+        check_is_fitted(self, "index_")
         least = self.threshold if threshold is None else threshold
         if least is None:
             raise InvalidArgument(

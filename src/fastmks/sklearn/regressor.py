@@ -68,10 +68,11 @@ class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator
         objects = self._checked_objects(X)
         targets = check_targets(self, objects, y)
         try:
-            self._targets = targets.astype(np.float64)
+            numbers = targets.astype(np.float64)
         except (TypeError, ValueError):
             raise InvalidArgument(f"y must be numbers; got dtype {targets.dtype}.") from None
-        self._fit_index(objects)
+        self._keep(self._make_index(objects))
+        self._targets = numbers
         return self
 
     def predict(self, X: Any) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -8,15 +8,15 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fastmks.errors import InvalidArgument, NotMercerError
+from fastmks.index import Index
 from fastmks.sklearn.estimator import MODES, KernelEstimator, check_mode
 from fastmks.sklearn.input import threads_of
 from fastmks.spaces import Space, faults_named
 
 __all__ = ["KernelNeighborsTransformer"]
 
-_ALIKE = 1e-9  # K(x, x) that differ by this share pass for equal: unit vectors, rounded
-_ROUNDING = 1e-14  # squared distances below this share of K(x, x) + K(y, y) pass for 0
-_IMPOSSIBLE = 1e-6  # and below minus this share for a kernel that has no distances
+_ROUNDING = 1e-14  # this share of K(x, x) is nothing, in squared distances and between K(x, x)
+_IMPOSSIBLE = 1e-6  # squared distances below minus this share are those of no Mercer kernel
 
 
 class KernelNeighborsTransformer(
@@ -79,9 +79,11 @@ class KernelNeighborsTransformer(
         array(['kernelneighborstransformer0', 'kernelneighborstransformer1'], dtype=object)
         """
         check_mode(self.mode, (*MODES, "distance"))
-        self._fit_index(self._checked_objects(X))
+        index = self._make_index(self._checked_objects(X))
+        self_value = _common_self_value(index) if self.mode == "distance" else None
+        self._keep(index)
         self._n_features_out = self.n_samples_fit_
-        self._self_value = self._common_self_value() if self.mode == "distance" else None
+        self._self_value = self_value
         return self
 
     def transform(self, X: Any) -> csr_matrix:
@@ -101,7 +103,7 @@ class KernelNeighborsTransformer(
         >>> graph.indices, graph.data.round(3)
         (array([1, 0]...), array([0.   , 1.414]))
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "index_")
         check_mode(self.mode, (*MODES, "distance"))
         if self.mode != "distance":
             return self.kneighbors_graph(X, mode=self.mode)
@@ -114,30 +116,7 @@ class KernelNeighborsTransformer(
         return tags
 
     def _more_tags(self) -> dict[str, Any]:
-        return {**super()._more_tags(), "preserves_dtype": []}
-
-    def _common_self_value(self) -> float:
-        """Return the K(x, x) that all fitted objects share."""
-        space = self.index_._forest.parts[0].space
-        if not space.is_mercer:
-            raise InvalidArgument(
-                f"mode='distance' needs a Mercer kernel: {self.index_.kernel!r} is none on these "
-                "objects, and has no Hilbert space. Pass mode='values'."
-            )
-        found = self._self_values(space)
-        least, most = float(found.min()), float(found.max())
-        if most - least > _ALIKE * most:
-            raise InvalidArgument(
-                "mode='distance' needs a K(x, x) that is the same for all objects, or those with "
-                f"the greatest values are not the nearest; {self.index_.kernel!r} has K(x, x) from "
-                f"{least} to {most}. Pass a kernel such as Normalized(...), without objects that "
-                "are zero, or mode='values'."
-            )
-        return most
-
-    def _self_values(self, space: Space) -> np.ndarray[Any, np.dtype[np.float64]]:
-        with faults_named(self.index_.kernel, "X[{}]".format, "X[{}]".format):
-            return space.self_values()
+        return {"preserves_dtype": []}  # scikit-learn adds those of the bases
 
     def _distance_graph(self, X: Any) -> csr_matrix:
         if self._self_value is None:
@@ -145,7 +124,7 @@ class KernelNeighborsTransformer(
         # Read here once, for the search and for K(query, query).
         queries = self.index_._forest.parts[0].space.queries(self._checked_queries(X))
         k = 1 + self._checked_count(self.n_neighbors, only_others=True)
-        scale = self._self_values(queries)[:, None] + self._self_value
+        scale = _self_values(queries)[:, None] + self._self_value
         hits = self.index_.search(queries.objects, k, threads=threads_of(self.n_jobs))
         squared = scale - 2.0 * hits.values
         if (squared < -_IMPOSSIBLE * scale).any():
@@ -157,3 +136,28 @@ class KernelNeighborsTransformer(
             )
         distances = np.sqrt(np.where(squared > _ROUNDING * scale, squared, 0.0))
         return self._graph(distances, hits.indices)
+
+
+def _common_self_value(index: Index) -> float:
+    """Return the K(x, x) that all objects of an index share."""
+    space = index._forest.parts[0].space
+    if not space.is_mercer:
+        raise InvalidArgument(
+            f"mode='distance' needs a Mercer kernel: {index.kernel!r} is none on these objects, "
+            "and has no Hilbert space. Pass mode='values'."
+        )
+    found = _self_values(space)
+    least, most = float(found.min()), float(found.max())
+    if most - least > _ROUNDING * most:
+        raise InvalidArgument(
+            "mode='distance' needs a K(x, x) that is the same for all objects, or those with the "
+            f"greatest values are not the nearest; {index.kernel!r} has K(x, x) from {least} to "
+            f"{most}. Pass a kernel such as Normalized(...), without objects that are zero, or "
+            "mode='values'."
+        )
+    return most
+
+
+def _self_values(space: Space) -> np.ndarray[Any, np.dtype[np.float64]]:
+    with faults_named(space.kernel, "X[{}]".format, "X[{}]".format):
+        return space.self_values()
