@@ -59,7 +59,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         """
         own = {key: params[key] for key in params if not key.startswith(_WITHIN_KERNEL)}
         super().set_params(**own)
-        within = {key.removeprefix(_WITHIN_KERNEL): params[key] for key in params.keys() - own}
+        within = {key.removeprefix(_WITHIN_KERNEL): params[key] for key in params if key not in own}
         if within:
             self.kernel = changed_kernel(self.kernel, within)
         return self
