@@ -1,0 +1,159 @@
+"""Classes by the votes of those with the greatest kernel values."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, MultiOutputMixin
+from sklearn.utils.multiclass import check_classification_targets
+
+from fastmks.sklearn.estimator import KernelEstimator
+from fastmks.sklearn.input import check_targets, warn_of_column
+from fastmks.sklearn.voting import check_weights, make_weights, vote_shares
+
+__all__ = ["KernelNeighborsClassifier"]
+
+
+class KernelNeighborsClassifier(MultiOutputMixin, ClassifierMixin, KernelEstimator):  # type: ignore[misc]
+    """A class by the votes of the objects with the greatest kernel values.
+
+    Parameters
+    ----------
+    n_neighbors : int, default 5
+        How many vote.
+    kernel : Kernel, str or function, default "linear"
+        As in `KernelNeighbors`. "linear" prefers long vectors: "cosine" and "gaussian" do not.
+    weights : {"uniform", "values"} or function, default "uniform"
+        What a vote counts: 1, its kernel value, or what a function makes of an array of values:
+        numbers of at least 0. A negative value counts 0. A query whose votes all count 0 is an
+        error.
+    algorithm, n_jobs
+        As in `KernelNeighbors`.
+
+    Attributes
+    ----------
+    classes_ : array, or list of arrays for a y of several columns
+        The classes, increasing.
+    outputs_2d_ : bool
+        Whether y had several columns.
+    index_, n_samples_fit_, n_features_in_, feature_names_in_
+        As in `KernelNeighbors`.
+
+    Examples
+    --------
+    >>> from fastmks.sklearn import KernelNeighborsClassifier
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["low", "low", "high", "high"]
+    >>> model = KernelNeighborsClassifier(n_neighbors=3, kernel="gaussian").fit(X, y)
+    >>> model.predict([[0.9], [2.5]])
+    array(['low', 'high'], dtype='<U4')
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        kernel: Any = "linear",
+        weights: Any = "uniform",
+        algorithm: str = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.kernel = kernel
+        self.weights = weights
+        self.algorithm = algorithm
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> "KernelNeighborsClassifier":
+        """Index objects and note their classes: one each, or a row for several outputs.
+
+        Examples
+        --------
+        >>> from fastmks.sklearn import KernelNeighborsClassifier
+        >>> KernelNeighborsClassifier().fit([[3.0], [-2.0]], ["up", "down"]).classes_
+        array(['down', 'up'], dtype='<U4')
+        """
+        check_weights(self.weights)
+        objects = self._checked_objects(X)
+        targets = check_targets(self, objects, y)
+        warn_of_column(targets)
+        check_classification_targets(targets)
+        columns = targets.reshape(len(targets), -1)
+        classes = [np.unique(column) for column in columns.T]
+        labels = [np.searchsorted(*pair) for pair in zip(classes, columns.T, strict=True)]
+        self._keep(self._make_index(objects))
+        self.outputs_2d_ = len(classes) > 1
+        self.classes_: Any = classes if self.outputs_2d_ else classes[0]
+        self._labels = np.stack(labels, axis=1)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+        """Return the class with most votes; of equal votes, the smaller class.
+
+        Parameters
+        ----------
+        X : sequence or None
+            Queries; None for the fitted objects, none of which votes for itself.
+
+        Returns
+        -------
+        array (n_queries,), or (n_queries, n_outputs)
+
+        Examples
+        --------
+        >>> from fastmks.sklearn import KernelNeighborsClassifier
+        >>> model = KernelNeighborsClassifier(n_neighbors=1).fit([[3.0], [-2.0]], ["up", "down"])
+        >>> model.predict([[1.0], [-1.0]])
+        array(['up', 'down'], dtype='<U4')
+        """
+        shares = self._shares(X)
+        found = [
+            classes[np.argmax(share, axis=1)]
+            for classes, share in zip(self._class_lists, shares, strict=True)
+        ]
+        return np.stack(found, axis=1) if self.outputs_2d_ else found[0]
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the share of each class in the votes.
+
+        Parameters
+        ----------
+        X : sequence or None
+            As in `predict`.
+
+        Returns
+        -------
+        float64 array (n_queries, n_classes), or a list of one for each output
+
+        Examples
+        --------
+        >>> from fastmks.sklearn import KernelNeighborsClassifier
+        >>> X, y = [[4.0], [2.0], [1.0]], ["big", "small", "small"]
+        >>> KernelNeighborsClassifier(n_neighbors=2).fit(X, y).predict_proba([[1.0]])
+        array([[0.5, 0.5]])
+        >>> by_value = KernelNeighborsClassifier(n_neighbors=3, weights="values").fit(X, y)
+        >>> by_value.predict_proba([[1.0]]).round(2)
+        array([[0.57, 0.43]])
+        """
+        shares = self._shares(X)
+        return shares if self.outputs_2d_ else shares[0]
+
+    def __sklearn_tags__(self) -> Any:
+        """Several labels at once will do."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:
+        return {"multilabel": True}  # scikit-learn adds those of the bases
+
+    @property
+    def _class_lists(self) -> list[np.ndarray[Any, Any]]:
+        return list(self.classes_) if self.outputs_2d_ else [self.classes_]
+
+    def _shares(self, X: Any) -> list[np.ndarray[Any, np.dtype[np.float64]]]:
+        values, indices = self._search(X)
+        weights = make_weights(values, self.weights, self.index_.kernel)
+        labels = self._labels[indices]
+        return [
+            vote_shares(labels[:, :, i], weights, len(classes))
+            for i, classes in enumerate(self._class_lists)
+        ]
