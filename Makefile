@@ -10,7 +10,7 @@ CPP_FILES := $(shell find $(ROOT)/cpp -name '*.hpp' -o -name '*.cpp' -o -name '*
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: help demo test test-cpp test-python lint format stub paper peers growth bench-units \
-        bench-objects bench-living bench-scale sanitize sanitize-threads wheel clean
+        bench-objects bench-living bench-scale docs figures sanitize sanitize-threads wheel clean
 .DELETE_ON_ERROR:
 
 help:
@@ -18,6 +18,8 @@ help:
 	@echo "make test      set up, build, and run all tests"
 	@echo "make lint      linters, type checks and the guards in tools/"
 	@echo "make format    put the sources into their canonical form"
+	@echo "make docs      the documentation site, into build/site"
+	@echo "make figures   the pictures of the docs, from the examples"
 	@echo "make paper     the paper's evaluation, beside mlpack (DATA=folder for real data)"
 	@echo "make peers     the bars of exact search: vectors, texts, proteins and fingerprints against"
 	@echo "               what people use today (DATA=folder for real data)"
@@ -89,6 +91,17 @@ peers: $(VENV)/.built-peers $(VENV)/.tried-hnswlib
 growth: $(VENV)/.built-peers
 	cd $(ROOT) && $(BIN)/python -m benchmarks.growth --out $(OUT)/growth.json \
 	  --figures $(OUT) $(if $(DATA),--data $(DATA)) $(OPTIONS)
+
+# The notice is about the next major version of mkdocs, which is not used.
+docs: $(VENV)/.built-docs
+	cd $(ROOT) && NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	cd $(ROOT) && $(BIN)/python tools/check_site.py $(BUILD)/site
+
+IMAGES := $(ROOT)/docs/images
+figures: $(VENV)/.built-figures
+	cd $(ROOT) && for example in similar_digits growing_cost gap_and_budget similar_molecules \
+	  similar_proteins similar_heartbeats; do \
+	  $(BIN)/python examples/$$example.py --figure $(IMAGES)/$$example.png || exit 1; done
 
 # From Python 3.12 on one wheel serves all later versions; an earlier one makes a wheel of its own.
 wheel: $(VENV)/.tools-release
