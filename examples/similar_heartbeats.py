@@ -1,10 +1,11 @@
-"""Find similar heartbeats: python examples/similar_heartbeats.py [ucr_ecg5000.npz]
+"""Find similar heartbeats: python examples/similar_heartbeats.py [ucr_ecg5000.npz] [--figure PATH]
 
 Each beat is a short time series. The global alignment kernel compares beats that run at different
-speeds; the majority among the five most similar known beats says what a new one is.
+speeds; the majority among the five most similar known beats says what a new one is. With --figure
+two new beats and those most similar to them are drawn (needs matplotlib).
 """
 
-import sys
+import argparse
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +42,29 @@ def draw_beats(n: int, rng: np.random.Generator) -> tuple[Array, Array]:
     return np.array(beats), kinds
 
 
+def draw(path: str, known: Array, new: Array, hits: fastmks.Hits, shown: list[int]) -> None:
+    """Draw some new beats, and behind each the known ones that are most similar."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.0, 2.8), dpi=100, layout="constrained")
+    for axes, query in zip(figure.subplots(1, len(shown), sharey=True), shown, strict=True):
+        for i, value in zip(hits.indices[query], hits.values[query], strict=True):
+            axes.plot(known[i], color="C0", alpha=0.5, linewidth=1, label=f"{value:.3f}")
+        axes.plot(new[query], color="black", linewidth=1.5, label="query")
+        axes.set_xlabel("sample")
+        axes.legend(fontsize=7)
+        axes.grid(alpha=0.3)
+    figure.savefig(path)
+
+
 def main() -> None:
     """Index the known beats, search with the new ones, vote."""
-    if len(sys.argv) > 1:
-        known, kinds, new, truth = read_beats(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description="Find similar heartbeats.")
+    parser.add_argument("file", nargs="?", type=Path, help="a UCR file, as .npz")
+    parser.add_argument("--figure", help="a PNG file to draw two answers into")
+    options = parser.parse_args()
+    if options.file:
+        known, kinds, new, truth = read_beats(options.file)
     else:
         rng = np.random.default_rng(0)
         (known, kinds), (new, truth) = draw_beats(N_KNOWN, rng), draw_beats(N_NEW, rng)
@@ -58,6 +78,9 @@ def main() -> None:
     print("the first new beat and its most similar ones: value, number, kind")
     for value, i in zip(hits.values[0], hits.indices[0], strict=True):
         print(f"  {value:.4f}  {i:>4}  {kinds[i]}")
+    if options.figure:
+        first_of_kinds = [int(np.argmax(truth == kind)) for kind in np.unique(truth)[:2]]
+        draw(options.figure, known, new, hits, first_of_kinds)
 
 
 if __name__ == "__main__":

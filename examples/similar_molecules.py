@@ -2,6 +2,7 @@
 
     python examples/similar_molecules.py                            built-in molecules, no RDKit
     python examples/similar_molecules.py molecules.smi "CCO"        a SMILES file, with RDKit
+    python examples/similar_molecules.py --figure molecules.png     drawn, with RDKit
 
 A SMILES file has one molecule a line, a name behind it if you like; .gz will do. Without RDKit a
 fingerprint is the set of all pieces of up to four letters of a SMILES: a toy, but a similar one.
@@ -62,13 +63,31 @@ def morgan_fingerprints(smiles: Sequence[str]) -> list[Any]:
     return [generator.GetFingerprint(molecule) for molecule in molecules]
 
 
+def draw(path: Path, query: str, found: dict[str, str], values: Sequence[float]) -> None:
+    """Draw the query and what was found, each with its value."""
+    from rdkit import Chem
+    from rdkit.Chem.Draw import rdMolDraw2D
+
+    legends = ["query", *(f"{name}: {v:.3f}" for name, v in zip(found, values, strict=True))]
+    molecules = [Chem.MolFromSmiles(text) for text in (query, *found.values())]
+    n_columns = 3
+    n_rows = -(-len(molecules) // n_columns)
+    canvas = rdMolDraw2D.MolDraw2DCairo(250 * n_columns, 190 * n_rows, 250, 190)
+    canvas.DrawMolecules(molecules, legends=legends)
+    canvas.FinishDrawing()
+    path.write_bytes(canvas.GetDrawingText())
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read, index, search, print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", nargs="?", type=Path, help="SMILES, one molecule a line")
     parser.add_argument("query", nargs="?", default=QUERY, help="a SMILES")
     parser.add_argument("-k", type=int, default=5, help="molecules to find (default 5)")
+    parser.add_argument("--figure", type=Path, help="a PNG file to draw the answers into")
     options = parser.parse_args(arguments)
+    if options.figure and not importlib.util.find_spec("rdkit"):
+        parser.error("--figure needs RDKit: pip install fastmks[chem]")
     molecules = MOLECULES if options.file is None else read_smiles(options.file)
     names, smiles = list(molecules), list(molecules.values())
     if importlib.util.find_spec("rdkit"):
@@ -82,6 +101,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"{len(names)} molecules, the most similar to {options.query}:\n")
     for value, name in zip(hits.values[0], hits.ids[0], strict=True):
         print(f"{value:8.4f}  {name}  {molecules[name]}")
+    if options.figure:
+        found = {name: molecules[name] for name in hits.ids[0].tolist()}
+        draw(options.figure, options.query, found, hits.values[0].tolist())
     print(
         f"\n{hits.stats.kernel_evaluations} of {len(names)} molecules compared, "
         f"{hits.stats.seconds * 1e3:.2f} ms"

@@ -123,9 +123,7 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
     return files
 
 
-def on_page_markdown(
-    markdown: str, page: "Page", config: "MkDocsConfig", files: "Files"
-) -> str:
+def on_page_markdown(markdown: str, page: "Page", config: "MkDocsConfig", files: "Files") -> str:
     """Return the text of a page as the site needs it."""
     path = origin(page.file.src_uri)
     return adapted(path, markdown) if (ROOT / path).exists() else markdown
