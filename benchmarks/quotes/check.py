@@ -44,8 +44,9 @@ class Fault:
 
 
 def find_pages(root: Path = ROOT) -> list[str]:
-    """Return README.md and all pages in docs."""
-    return ["README.md", *(f"docs/{file.name}" for file in sorted((root / "docs").glob("*.md")))]
+    """Return README.md and all pages in docs and its folders."""
+    pages = sorted((root / "docs").rglob("*.md"))
+    return ["README.md", *(file.relative_to(root).as_posix() for file in pages)]
 
 
 def check(

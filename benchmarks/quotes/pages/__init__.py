@@ -9,8 +9,12 @@ __all__ = ["quotes_of"]
 
 
 def quotes_of(page: str) -> tuple[Entry, ...]:
-    """Return the quotes of a page such as docs/your-own.md, from the module `your_own` here."""
-    name = page.rpartition("/")[2].removesuffix(".md").lower().replace("-", "_")
+    """Return the quotes of a page such as docs/your-own.md, from the module `your_own` here.
+
+    Those of docs/guides/text.md are in the module `guides_text`.
+    """
+    name = page.removeprefix("docs/").removesuffix(".md").lower()
+    name = name.replace("-", "_").replace("/", "_")
     module = f"{__name__}.{name}"
     if find_spec(module) is None:
         return ()
