@@ -55,6 +55,10 @@ def test_code_is_left_alone():
     assert list(outside("docs/a.md", page)) == []
 
 
+def test_examples_with_prompts_are_told_apart():
+    assert adapted("docs/a.md", "```python\n>>> 1\n1\n```\n") == "```pycon\n>>> 1\n1\n```\n"
+
+
 @pytest.mark.parametrize(
     ("written", "wanted"),
     [

@@ -6,7 +6,8 @@ follow their paragraph without an empty line. On the site
 - a file outside of docs/ that some page links to is there too, under `repository/`: pictures and
   data as they are, Markdown as a page, other text as a page that shows it, a folder as a list;
 - links lead to these places;
-- a list gets the empty line that Python-Markdown needs before it.
+- a list gets the empty line that Python-Markdown needs before it;
+- examples with prompts are coloured as such.
 """
 
 import os
@@ -28,6 +29,7 @@ WRAPPED = ("CHANGELOG.md", "CONTRIBUTING.md")  # are in the navigation, whoever 
 
 _LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
 _ITEM = re.compile(r"(?:[-*+]|\d+\.) ")
+_PROMPTS = re.compile(r"^```python\n(?=>>> )", re.MULTILINE)
 _LANGUAGES = {".py": "python", ".sh": "sh", ".toml": "toml", ".yml": "yaml"}
 
 
@@ -86,7 +88,7 @@ def adapted(page: str, text: str) -> str:
                 lines.append("")
         is_code ^= is_fence
         lines.append(line)
-    return "\n".join(lines) + "\n"
+    return _PROMPTS.sub("```pycon\n", "\n".join(lines) + "\n")
 
 
 def shown(path: str) -> str:
