@@ -14,6 +14,7 @@ import yaml
 
 import fastmks
 import fastmks.dask
+import fastmks.sklearn
 from fastmks import planner
 
 ROOT = Path(__file__).parents[1]
@@ -171,7 +172,7 @@ def test_the_reference_has_every_public_name():
     shown = set(re.findall(r"^::: ([\w.]+)$", pages, re.MULTILINE))
     wanted = {
         f"{module.__name__}.{name}"
-        for module in (fastmks, fastmks.kernels, fastmks.dask)
+        for module in (fastmks, fastmks.kernels, fastmks.dask, fastmks.sklearn)
         for name in module.__all__
         if name not in {"__version__", "kernels", "BLOSUM62", "KERNEL_NAMES"}
         and name not in fastmks.errors.__all__
