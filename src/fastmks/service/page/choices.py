@@ -1,12 +1,13 @@
 """Which kernels the objects of an index can be compared under. Nothing else reaches the page."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fastmks.errors import FastmksError
-from fastmks.kernels import Kernel, as_kernel
+from fastmks.kernels import Kernel, Normalized, as_kernel
 from fastmks.service.page.forms import Form
 
 __all__ = ["OWN", "Choice", "list_choices"]
@@ -80,10 +81,12 @@ def list_choices(
 
 def short_name(kernel: Kernel) -> str:
     """Return a kernel as text, without the parameters that are as by default."""
+    if isinstance(kernel, Normalized):
+        return f"{short_name(kernel.kernel)}, normalized"
     text = repr(kernel)
-    for default in (", offset=0.0, scale=1.0", ", weights=None", "kernel="):
+    for default in (", offset=0.0, scale=1.0", "substitution='BLOSUM62', ", "()"):
         text = text.replace(default, "")
-    return text
+    return re.sub(r"(?<=\d)\.0(?=[,)])", "", text)
 
 
 def _texts(form: Form, sample: Any) -> tuple[str, ...]:

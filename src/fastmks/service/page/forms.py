@@ -25,7 +25,8 @@ class Form:
     Attributes
     ----------
     name : str
-        "image", "row", "bits", "sequence", "text", "set", "graph" or "other".
+        "image", "row", "bits", "sequence", "text", "set", "graph", "values" (of a matrix) or
+        "other".
     n_columns : int
         Of rows, images and bits; 0 for others.
     greatest : float
@@ -55,6 +56,8 @@ class Form:
         if self.name == "graph":
             text = f"{len(thing[0])} edges between {len(thing[1])} nodes"
             return {"text": text, "length": len(thing[1])}
+        if self.name == "values":
+            return {"text": "", "length": 0}  # all that is known of it is its values with others
         text = repr(thing)
         return {"text": text[:_MOST_LETTERS], "length": len(text)}
 
@@ -99,7 +102,9 @@ def find_form(sample: Any, kernel: Kernel) -> Form:
     if len_of(sample) == 0:
         return Form("other")
     is_values = any(isinstance(leaf, Precomputed) for _, leaf in leaves(kernel))
-    if hasattr(sample, "shape") and len(sample.shape) == 2 and not is_values:
+    if is_values:
+        return Form("values")
+    if hasattr(sample, "shape") and len(sample.shape) == 2:
         return _form_of_rows(sample)
     first = sample[0]
     if isinstance(first, str):

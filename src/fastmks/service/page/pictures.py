@@ -171,12 +171,11 @@ class Icicle:
 def make_icicle(tree: Tree) -> Icicle:
     """Return a tree as it is drawn."""
     table = tree.nodes
-    begin, end, level = table["begin"], table["end"], table["level"]
-    rows = {one: row for row, one in enumerate(tree.levels)}
-    row = np.array([rows[one] for one in level.tolist()])
+    begin, end = table["begin"], table["end"]
     parent = _parents(table["first_child"], table["n_children"])
+    levels, row = _rows(table["level"], parent)
     # A node is as high as its nearest child allows.
-    until = np.full(len(row), len(rows))
+    until = np.full(len(row), len(levels))
     np.minimum.at(until, parent[1:], row[1:])
     until = np.where(table["n_children"] > 0, until, row + 1)
     is_wide = (end - begin) * _NARROWEST >= len(tree)
@@ -184,7 +183,7 @@ def make_icicle(tree: Tree) -> Icicle:
     order = tree.space.order
     return Icicle(
         n_objects=len(tree),
-        levels=list(tree.levels),
+        levels=levels,
         nodes=drawn.tolist(),
         order=np.arange(len(tree)) if order is None else np.asarray(order),
         n_nodes=tree.n_nodes,
@@ -199,13 +198,31 @@ def _parents(first: _Positions, count: _Positions) -> _Positions:
     return parent
 
 
+def _rows(level: _Positions, parent: _Positions) -> tuple[list[int], _Positions]:
+    """Return the levels from the root's down, and which of them each node is on.
+
+    Objects that are all the same make a node of no level of its own: it goes below its parent.
+    """
+    is_own = level < level[parent]
+    is_own[0] = True
+    levels = sorted(set(level[is_own].tolist()), reverse=True)
+    rows = {one: row for row, one in enumerate(levels)}
+    row = np.zeros(len(level), dtype=np.int64)
+    for node in range(1, len(level)):  # parents come before their children
+        below = int(row[parent[node]]) + 1
+        row[node] = rows[int(level[node])] if is_own[node] else below
+    n_rows = max(len(levels), int(row.max()) + 1)
+    return [*levels, *range(levels[-1] - 1, levels[-1] - 1 - n_rows + len(levels), -1)], row
+
+
 def _largest(begin: _Positions, end: _Positions, parent: _Positions) -> list[list[int]]:
     """Return the subtrees two steps below the root, or one where the tree is no deeper."""
     depth = np.zeros(len(parent), dtype=np.int64)
     for node in range(1, len(parent)):
         depth[node] = depth[parent[node]] + 1
     wanted = min(2, int(depth.max()))
-    return np.stack([begin, end], axis=1)[depth == wanted].tolist()
+    found: list[list[int]] = np.stack([begin, end], axis=1)[depth == wanted].tolist()
+    return found
 
 
 def _per_cent(sums: np.ndarray[Any, Any], begin: int, end: int) -> int:

@@ -63,6 +63,8 @@ class View:
 
     def map(self, choice: Choice) -> Map | None:
         """Return where objects are drawn; None where the kernel gives no places."""
+        if self.form.name == "values":  # a row of the matrix says nothing without the others
+            return None
         is_dear = any(leaf.is_dear for _, leaf in leaves(choice.kernel))
         # Rows lie where they lie, whatever the kernel.
         key, kernel = ("", None) if self._has_axes else (choice.text, choice.kernel)
@@ -87,6 +89,17 @@ class View:
                 pass
         raise InvalidArgument(f"id must be the id of an indexed object; got {given!r}.")
 
+    def query(self, name: Any) -> Any:
+        """Return an indexed object as a query, in a batch of its own."""
+        if self.form.name != "values":
+            return self.index.get([name])
+        if self.is_large:
+            raise InvalidArgument("id cannot be searched for in so large a matrix of values.")
+        self.index.get([name])  # so that an id that is not there is known
+        at = np.flatnonzero(self.index.ids == name)
+        values = self._objects()
+        return np.concatenate([values[at], values[at, at][:, None]], axis=1)
+
     def drawn(self, ids: np.ndarray[Any, Any]) -> list[dict[str, Any]]:
         """Return objects with their ids, as the page draws them."""
         if len(ids) == 0:
@@ -105,9 +118,10 @@ class View:
         return np.sort(rng.choice(n_objects, size=most, replace=False, shuffle=False))
 
     def _build(self, choice: Choice) -> Index:
-        ids = self.index.ids
-        objects = self._make("objects", "", lambda: self.index.get(ids))
-        return Index(objects, choice.kernel, ids=ids)
+        return Index(self._objects(), choice.kernel, ids=self.index.ids)
+
+    def _objects(self) -> Any:
+        return self._make("objects", "", lambda: self.index.get(self.index.ids))
 
     def _make(self, what: str, text: str, make: Callable[[], _T]) -> _T:
         """Return what was made before, or make it: once, whoever asks meanwhile waits."""

@@ -17,9 +17,16 @@ export const count = (number) => number.toLocaleString("en-US");
 export function figure(number) {
   if (number === 0) return "0";
   const size = Math.abs(number);
-  if (size >= 1e7 || size < 1e-4) return number.toExponential(3);
+  if (size >= 1e7 || size < 1e-4) return number.toExponential(3).replace("e+", "e");
   if (Number.isInteger(number)) return count(number);
   return size >= 1e4 ? count(Math.round(number)) : String(Number(number.toPrecision(5)));
+}
+
+/** A figure that fits under a small picture. */
+export function short(number) {
+  const size = Math.abs(number);
+  if (number !== 0 && (size >= 1e5 || size < 1e-3)) return number.toExponential(2).replace("e+", "e");
+  return size >= 1e3 ? count(Math.round(number)) : String(Number(number.toPrecision(4)));
 }
 
 export function duration(seconds) {
@@ -59,7 +66,8 @@ function image(shades) {
   canvas.width = canvas.height = side;
   const context = canvas.getContext("2d");
   const pixels = context.createImageData(side, side);
-  shades.forEach((shade, i) => pixels.data.set([255 - shade, 255 - shade, 255 - shade, 255], 4 * i));
+  const ink = colour("ink").match(/\d+/g).slice(0, 3).map(Number);
+  shades.forEach((shade, i) => pixels.data.set([...ink, shade], 4 * i));
   context.putImageData(pixels, 0, 0);
   return canvas;
 }

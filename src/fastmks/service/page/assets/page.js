@@ -51,7 +51,7 @@ async function learn() {
   page.pictures.clear();
   const kernel = about.kernels[0]?.label ?? "";
   const only = about.is_large ? " Only its own kernel is compared: it is large." : "";
-  at("subject").textContent = `${count(about.size)} ${about.kind}, indexed under ${kernel}.${only}`;
+  at("subject").textContent = `One query, several kernels: ${count(about.size)} ${about.kind}, indexed under ${kernel}.${only}`;
 }
 
 /** Read the address; what it does not say, or says wrongly, is as by default. */
@@ -185,17 +185,23 @@ function showTheme() {
   if (kept) root.dataset.theme = kept;
   const isDark = (kept ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
   at("theme").setAttribute("aria-pressed", String(isDark));
-  for (const panel of page.panels.values()) panel.redraw();
   return isDark;
+}
+
+/** Drawings have their colours in them. */
+function recolour() {
+  showTheme();
+  if (!page.objects) return;
+  page.objects.show(page.objects.begin);
+  ask_soon(0);
 }
 
 function wire() {
   at("theme").onclick = () => {
     localStorage.setItem("fastmks-theme", showTheme() ? "light" : "dark");
-    showTheme();
-    if (page.about) ask_soon();
+    recolour();
   };
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showTheme);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
   at("random").onclick = async () => {
     const from = Math.floor(Math.random() * page.about.size);
     const found = await ask(`page/objects?from=${from}&n=1`).catch(report);

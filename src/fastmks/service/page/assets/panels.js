@@ -1,8 +1,9 @@
 // One panel for each kernel: what was found, what it cost, and what was left out.
 
-import { count, described, drawing, duration, element, figure } from "./drawings.js";
+import { count, described, drawing, duration, element, figure, short } from "./drawings.js";
 import { drawMap, drawTree } from "./pictures.js";
 
+const KINDS = { image: "images", row: "rows", bits: "rows" };
 const SAYS_NOTHING = "–";
 
 export class Panel {
@@ -20,15 +21,19 @@ export class Panel {
   }
 
   #lay() {
-    const title = element("h3", { id: `title-${this.kernel.text}`, text: this.kernel.label });
+    const [name, parameters] = nameOf(this.kernel.label);
+    this.parameters = parameters;
+    const title = element("h3", { id: `title-${this.kernel.text}`, text: name, title: this.kernel.label });
     this.note = element("p", { className: "muted", text: " " });
-    this.head = element("header", {}, title, this.note);
+    this.problem = element("p", { className: "error", role: "alert" });
+    this.problem.hidden = true;
+    this.head = element("header", {}, title, this.note, this.problem);
     this.exactBar = element("span", { className: "exact" });
     this.spentBar = element("span", { className: "spent" });
     const bar = element("div", { className: "bar", "aria-hidden": "true" }, this.exactBar, this.spentBar);
     this.figures = element("dl", { className: "figures" });
     this.cost = element("div", {}, bar, this.figures);
-    this.hits = element("ol", { className: this.form === "image" ? "hits images" : "hits" });
+    this.hits = element("ol", { className: `hits ${KINDS[this.form] ?? "texts"}` });
     this.map = pictureOf("map", "Where the search looked");
     this.map.caption.append(
       element("span", { className: "key", text: "left out" }),
@@ -39,9 +44,7 @@ export class Panel {
     this.tree = pictureOf("tree", "The cover tree");
     this.tree.caption.textContent = "The cover tree: subtrees from the root down, objects at the foot; grey was left out.";
     this.plan = element("div", { className: "plan" });
-    this.problem = element("p", { className: "error", role: "alert" });
-    this.problem.hidden = true;
-    this.root.append(this.head, this.cost, this.hits, this.map.root, this.tree.root, this.plan, this.problem);
+    this.root.append(this.head, this.cost, this.hits, this.map.root, this.tree.root, this.plan);
     this.#figures([["Evaluations", SAYS_NOTHING, " "], ["Time", SAYS_NOTHING, " "], ["Gap", SAYS_NOTHING, " "], ["Found", SAYS_NOTHING, " "]]);
   }
 
@@ -65,9 +68,9 @@ export class Panel {
     this.pictures = pictures;
     this.problem.hidden = true;
     this.busy(false);
-    const own = answer.kernel === "own" ? "the index’s own, " : "";
     const instead = answer.algorithm !== wanted && wanted !== "auto" ? ` (no ${wanted} under this kernel)` : "";
-    this.note.textContent = `${own}by ${answer.algorithm}${instead}`;
+    const parts = [this.parameters, answer.kernel === "own" ? "the index’s own" : "", `by ${answer.algorithm}${instead}`];
+    this.note.textContent = parts.filter((part) => part !== "").join(", ");
     this.#showCost(answer);
     this.#showHits(answer);
     this.#showPlan(answer.plan);
@@ -101,14 +104,14 @@ export class Panel {
     const share = (number) => `${((100 * number) / answer.scan_evaluations).toFixed(1)}%`;
     this.spentBar.style.width = share(answer.evaluations);
     this.exactBar.style.width = share(is_exact_search ? 0 : exact.evaluations);
-    const scan = answer.plan.forecasts.find((one) => one.algorithm === "scan");
-    const scanTime = scan ? `a scan: about ${duration(scan.seconds)}` : " ";
+    const scanTime = answer.scan_seconds === null ? " " : `a scan: ${duration(answer.scan_seconds)}`;
+    const isSame = exact.found === answer.k;
     this.#figures([
       ["Evaluations", count(answer.evaluations),
-        is_exact_search ? `${share(answer.evaluations)} of ${count(answer.scan_evaluations)}` : `exact: ${count(exact.evaluations)} of ${count(answer.scan_evaluations)}`],
+        is_exact_search ? `${share(answer.evaluations)} of ${count(answer.scan_evaluations)}` : `exact: ${count(exact.evaluations)}`],
       ["Time", duration(answer.seconds), is_exact_search ? scanTime : `exact: ${duration(exact.seconds)}`],
-      ["Gap", answer.gap === 0 ? "0" : `≤ ${figure(answer.gap)}`, answer.gap === 0 ? "proven exact" : `above the ${ordinal(answer.k)} value`],
-      ["Found", `${exact.found} of ${answer.k}`, exact.found === answer.k ? "all of the best" : "of the true best"],
+      ["Gap", answer.gap === 0 ? "0" : `≤ ${short(answer.gap)}`, answer.gap === 0 ? "proven exact" : "certified"],
+      ["Found", `${exact.found} of ${answer.k}`, isSame ? "all of the best" : "others are faint"],
     ]);
   }
 
@@ -117,13 +120,15 @@ export class Panel {
   }
 
   #hit(hit, query) {
+    const is_image = this.form === "image";
     const button = element("button", { type: "button" });
+    const self = KINDS[this.form] ? "query" : `${hit.id} (query)`;
     button.append(
-      element("span", { className: "id", text: hit.is_query ? `${hit.id} (query)` : hit.id, title: hit.id }),
-      element("span", { className: "value", text: figure(hit.value) }),
+      element("span", { className: "id", text: hit.is_query ? self : hit.id, title: hit.id }),
+      element("span", { className: "value", text: is_image ? short(hit.value) : figure(hit.value), title: String(hit.value) }),
     );
     const picture = drawing(this.form, hit, query);
-    if (this.form === "image") button.prepend(picture);
+    if (is_image) button.prepend(picture);
     else button.append(picture);
     button.setAttribute("aria-label", `${described(this.form, hit)}, value ${figure(hit.value)}${hit.is_exact ? "" : ", not among the true best"}. Search for it`);
     button.dataset.id = hit.id;
@@ -151,6 +156,12 @@ export class Panel {
   }
 }
 
+/** The name of a kernel and its parameters, where it is no sum or the like. */
+function nameOf(label) {
+  const parts = label.match(/^(\w+)\(([^()]*)\)(, normalized)?$/);
+  return parts ? [parts[1], parts[2].replaceAll("=", " = ") + (parts[3] ?? "")] : [label, ""];
+}
+
 function pictureOf(name, label) {
   const canvas = element("canvas", { role: "img", "aria-label": label });
   const caption = element("figcaption");
@@ -160,10 +171,4 @@ function pictureOf(name, label) {
 function describe(canvas, words) {
   canvas.setAttribute("aria-label", words);
   canvas.title = words;
-}
-
-function ordinal(number) {
-  const tens = number % 100;
-  const end = tens > 10 && tens < 14 ? "th" : { 1: "st", 2: "nd", 3: "rd" }[number % 10] ?? "th";
-  return `${number}${end}`;
 }
