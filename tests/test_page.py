@@ -101,7 +101,23 @@ def test_a_query_of_ones_own_is_searched_for(page):
     assert not any(hit["is_query"] for hit in answer["hits"])
 
 
-def test_only_offered_kernels_are_made(page, monkeypatch):
+def test_sets_and_texts_of_ones_own_are_searched_for():
+    numbers = Page(Index([{1, 2}, {2, 3}, {9}], kernels.Tanimoto()))
+    assert numbers.compare(kernel="own", object=["2", 3], k=1)["hits"][0]["id"] == "1"
+    assert "whole numbers" in numbers.refusal(kernel="own", object=["b"])
+    texts = Page(Index([{"a", "1"}, {"1"}], kernels.Jaccard()))
+    assert texts.compare(kernel="own", object=["1"], k=1)["hits"][0]["value"] == 1.0
+    assert "texts or numbers" in texts.refusal(kernel="own", object=[["a"]])
+    assert "texts or numbers" in texts.refusal(kernel="own", object="a")
+    words = Page(Index(WORDS, kernels.SmithWaterman()))
+    assert words.compare(kernel="own", object=WORDS[5], k=1)["hits"][0]["id"] == "5"
+    for bad in (7, "A" * 10_001, [WORDS[0]]):
+        assert "at most 10,000 letters" in words.refusal(kernel="own", object=bad)
+    functions = Page(Index([1.0, 2.0], kernels.Custom(lambda x, y: x * y)))
+    assert "give the id" in functions.refusal(kernel="own", object=2.0)
+
+
+def test_only_offered_kernels_are_made(page):
     offered = [kernel["text"] for kernel in page.get("/page/about")["kernels"]]
     assert offered[:3] == ["own", "linear", "polynomial:degree=2"]
     assert offered[3].startswith("gaussian:bandwidth=")
@@ -327,6 +343,8 @@ def test_a_large_index_is_searched_as_it_is():
         ("own", ["auto", "scan"])
     ]
     assert page.compare(kernel="own", id=0)["algorithm"] in ("scan", "filter")
+    wide = Page(Index(np.ones((100, 300))), most_objects=100)
+    assert wide.get("/page/about")["is_large"]
     with_tree = Page(Index(ROWS, "cosine", algorithm="tree"), most_objects=899)
     assert "tree" in with_tree.get("/page/about")["kernels"][0]["algorithms"]
     with pytest.raises(InvalidArgument, match="most_objects must be"):

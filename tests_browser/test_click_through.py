@@ -197,6 +197,11 @@ def test_a_change_of_the_index_is_noticed(visit, rows):
     page.slide("k", 3)
     assert page.ids("own")[0] == "1500"
     assert "1,501 vectors" in page.page.locator("#subject").inner_text()
+    rows.served.index = Index(7 * rows.index.get(rows.index.ids), "cosine")
+    page.slide("k", 4)  # other kernels are offered by now
+    page.page.wait_for_selector(".panel[data-kernel=own] h3:text('Cosine')")
+    page.settle()
+    assert_shown(page, "own", expected(rows.index, 0, "cosine", k=4))
     assert page.complaints == []
 
 

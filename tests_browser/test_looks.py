@@ -138,6 +138,9 @@ def test_a_phone_has_room_for_fingers(visit, digits):
     page.page.locator(".option").nth(9).tap()
     page.settle()
     assert page.ids("own")[0] == "9"
+    assert not page.page.locator("#k").is_visible()  # the answers come first
+    page.page.locator("#settings > summary").tap()
+    assert page.page.locator("#k").is_visible()
     heights = page.page.eval_on_selector_all(
         "button, select, input[type=text], input[type=range]",
         "all => all.filter((one) => one.checkVisibility())"

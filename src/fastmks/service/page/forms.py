@@ -14,6 +14,7 @@ __all__ = ["Form", "find_form"]
 
 _MOST_NUMBERS = 256  # of a row that is no image
 _MOST_LETTERS = 2000
+_MOST_WRITTEN = 10_000  # letters or members of a query that is given
 _MOST_MEMBERS = 100  # of a set
 _SIDES = range(5, 65)  # of an image
 
@@ -30,12 +31,15 @@ class Form:
     n_columns : int
         Of rows, images and bits; 0 for others.
     greatest : float
-        The value of a white pixel; 0 where nothing is an image.
+        The value of the darkest pixel; 0 where nothing is an image.
+    has_numbers : bool
+        Whether the members of sets are whole numbers.
     """
 
     name: str
     n_columns: int = 0
     greatest: float = 0.0
+    has_numbers: bool = False
 
     @property
     def is_vector(self) -> bool:
@@ -73,21 +77,29 @@ class Form:
         """Return a query from what JSON makes of one; the index checks the rest."""
         if self.name in ("image", "row", "bits"):
             return self._read_numbers(given)
-        if self.name in ("sequence", "text") and isinstance(given, str):
-            return given
-        if self.name == "set" and isinstance(given, list):
-            try:
-                return set(given)
-            except TypeError:
-                raise InvalidArgument("object must be a list of texts or numbers.") from None
-        wanted = {"sequence": "a text", "text": "a text", "set": "a list of members"}
-        if self.name in wanted:
-            raise InvalidArgument(
-                f"object must be {wanted[self.name]}; got {type(given).__name__}."
-            )
+        if self.name in ("sequence", "text"):
+            if isinstance(given, str) and len(given) <= _MOST_WRITTEN:
+                return given
+            raise InvalidArgument(f"object must be a text of at most {_MOST_WRITTEN:,} letters.")
+        if self.name == "set":
+            return self._read_set(given)
         raise InvalidArgument(
             "object cannot be given here for objects of this kind: give the id of an indexed one."
         )
+
+    def _read_set(self, given: Any) -> set[Any]:
+        kinds = (str, int)
+        is_list = isinstance(given, list) and len(given) <= _MOST_WRITTEN
+        if not is_list or not all(isinstance(one, kinds) for one in given):
+            raise InvalidArgument(
+                f"object must be a list of at most {_MOST_WRITTEN:,} members, texts or numbers."
+            )
+        if not self.has_numbers:
+            return set(given)
+        try:
+            return {int(one) for one in given}
+        except ValueError:
+            raise InvalidArgument("object must have whole numbers as its members.") from None
 
     def _read_numbers(self, given: Any) -> np.ndarray[Any, Any]:
         is_list = isinstance(given, list) and len(given) == self.n_columns
@@ -111,7 +123,8 @@ def find_form(sample: Any, kernel: Kernel) -> Form:
         is_sequence = all(isinstance(text, str) and _is_sequence(text) for text in sample)
         return Form("sequence" if is_sequence else "text")
     if isinstance(first, (set, frozenset)):
-        return Form("set")
+        members = (member for one in sample for member in one)
+        return Form("set", has_numbers=all(isinstance(member, int) for member in members))
     if any(isinstance(leaf, (ShortestPath, WeisfeilerLehman)) for _, leaf in leaves(kernel)):
         return Form("other" if len(first) != 2 else "graph")
     return Form("other")

@@ -66,8 +66,9 @@ def page_routes(served: Served, *, most_objects: int = 200_000) -> list[BaseRout
     served : Served
         What to look at.
     most_objects : int, default 200_000
-        A larger index is searched as it is, under its own kernel and with what it has: for every
-        other kernel the page would build another index of all objects.
+        A larger index, or one that takes more memory than so many kilobytes, is searched as it is,
+        under its own kernel and with what it has: for every other kernel the page would build
+        another index of all objects.
 
     Examples
     --------
@@ -91,7 +92,8 @@ def page_routes(served: Served, *, most_objects: int = 200_000) -> list[BaseRout
         name = request.path_params["asset"]
         if name not in _TYPES:
             return _refusal(404, "the page has no such file.")
-        return Response(files[name], media_type=_TYPES[name], headers=_HEADERS)
+        headers = _HEADERS if name != "icon.svg" else _HEADERS | {"Cache-Control": "max-age=86400"}
+        return Response(files[name], media_type=_TYPES[name], headers=headers)
 
     def answered(
         answer: Callable[[View, Mapping[str, Any]], dict[str, Any]],

@@ -17,6 +17,7 @@ from fastmks.service.page.pictures import Icicle, Map, make_icicle, make_map
 __all__ = ["MOST_HITS", "View", "Views"]
 
 MOST_HITS = 50  # that the page shows
+_BYTES_EACH = 1000  # of an object of an index that is not large
 _N_SAMPLE = 64  # objects that are looked at to know what all are like
 _MOST_POINTS, _MOST_DEAR_POINTS = 4000, 400  # of a map; the latter where evaluations take long
 _MOST_COLUMNS = 1024  # of rows whose principal axes are computed
@@ -32,7 +33,8 @@ class View:
     def __init__(self, index: Index, version: int, *, most_objects: int) -> None:
         self.index = index.copy()  # changes elsewhere do not reach it
         self.version = version
-        self.is_large = len(index) > most_objects
+        is_heavy = index.nbytes > _BYTES_EACH * most_objects
+        self.is_large = len(index) > most_objects or is_heavy
         self._made: dict[tuple[str, str], Any] = {}
         self._locks: dict[tuple[str, str], threading.Lock] = {}
         settings = self.index._forest.settings

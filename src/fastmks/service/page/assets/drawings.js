@@ -35,14 +35,23 @@ export function duration(seconds) {
   return `${Number(seconds.toPrecision(3))} s`;
 }
 
+const colours = new Map();
+
+/** Forget colours: those of another theme differ. */
+export function forgetColours() {
+  colours.clear();
+}
+
 /** The colour of a name of the style sheet, as a canvas wants it. */
 export function colour(name) {
-  const probe = element("span");
-  probe.style.color = `var(--${name})`;
-  document.body.append(probe);
-  const found = getComputedStyle(probe).color;
-  probe.remove();
-  return found;
+  if (!colours.has(name)) {
+    const probe = element("span");
+    probe.style.color = `var(--${name})`;
+    document.body.append(probe);
+    colours.set(name, getComputedStyle(probe).color);
+    probe.remove();
+  }
+  return colours.get(name);
 }
 
 /** Return an object as an element; `query` is what letters are compared with. */

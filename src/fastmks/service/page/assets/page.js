@@ -1,7 +1,7 @@
 // The page: a query, and what each kernel answers. One request at a time; late answers are dropped.
 
 import { Controls } from "./controls.js";
-import { count, described, drawing, element } from "./drawings.js";
+import { count, described, drawing, element, forgetColours } from "./drawings.js";
 import { Objects } from "./objects.js";
 import { Panel } from "./panels.js";
 import { ask, keepToken } from "./service.js";
@@ -13,6 +13,7 @@ const WRITTEN = {
   bits: "Bits, 0 or 1, with commas between them", sequence: "A sequence", text: "A text",
   set: "Members with commas between them",
 };
+const SMALL = matchMedia("(max-width: 52rem)");
 const at = (id) => document.getElementById(id);
 const page = { about: null, state: null, panels: new Map(), pictures: new Map(), stop: null, timer: 0 };
 
@@ -52,6 +53,20 @@ async function learn() {
   const kernel = about.kernels[0]?.label ?? "";
   const only = about.is_large ? " Only its own kernel is compared: it is large." : "";
   at("subject").textContent = `One query, several kernels: ${count(about.size)} ${about.kind}, indexed under ${kernel}.${only}`;
+}
+
+/** Learn what is indexed by now. Return whether other kernels are offered than before. */
+async function relearn() {
+  const before = page.about.kernels.map((kernel) => kernel.text);
+  await learn();
+  const now = page.about.kernels.map((kernel) => kernel.text);
+  page.objects.about = page.about;
+  if (String(before) === String(now) || now.length === 0) return false;
+  const kept = now.filter((_, i) => page.state.kernels.includes(before[i]));
+  page.state.kernels = kept.length ? kept : now;
+  page.panels.clear();
+  page.controls = new Controls(page.about, page.state, () => ask_soon());
+  return true;
 }
 
 /** Read the address; what it does not say, or says wrongly, is as by default. */
@@ -104,6 +119,7 @@ async function answer() {
       await answerOne(panel, stop.signal);
     } catch (error) {
       if (error.name === "AbortError" || stop.signal.aborted) return;
+      if (error.status === 422 && (await relearn().catch(() => false))) return ask_soon(0);
       panel.fail(error.message);
       if (error.status === 0 || error.status === 401 || error.status === 403) {
         report(error);
@@ -118,7 +134,10 @@ async function answer() {
 async function answerOne(panel, signal) {
   const { kernel } = panel;
   const found = await ask("page/compare", { body: requestFor(kernel), signal });
-  if (found.version !== page.about.version) await learn();
+  if (found.version !== page.about.version && (await relearn())) {
+    ask_soon(0);
+    throw new DOMException("other kernels are offered by now", "AbortError");
+  }
   const pictures = await picturesOf(kernel, found, signal);
   if (signal.aborted) return;
   panel.show(found, pictures, page.state.algorithm);
@@ -191,6 +210,7 @@ function showTheme() {
 /** Drawings have their colours in them. */
 function recolour() {
   showTheme();
+  forgetColours();
   if (!page.objects) return;
   page.objects.show(page.objects.begin);
   ask_soon(0);
@@ -233,6 +253,12 @@ function wire() {
   });
 }
 
+function fold() {
+  at("settings").open = !SMALL.matches;
+}
+
 showTheme();
+fold();
+SMALL.addEventListener("change", fold);
 wire();
 start();
