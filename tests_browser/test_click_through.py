@@ -118,6 +118,7 @@ def test_sliders_of_approximation_show_what_they_buy(visit, digits, name):
     if name == "epsilon":
         assert shown == "60 %"
         promise = {"epsilon": 0.6 * 0.25}  # of the cosine's spread among the digits
+        assert "epsilon = 0.15" in page.panel("own").locator("header").inner_text()
     else:
         promise = {name: int(shown)}
     hits = expected(digits.index, 7, k=10, **promise)

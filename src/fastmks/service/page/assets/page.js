@@ -133,14 +133,15 @@ async function answer() {
 
 async function answerOne(panel, signal) {
   const { kernel } = panel;
-  const found = await ask("page/compare", { body: requestFor(kernel), signal });
+  const request = requestFor(kernel);
+  const found = await ask("page/compare", { body: request, signal });
   if (found.version !== page.about.version && (await relearn())) {
     ask_soon(0);
     throw new DOMException("other kernels are offered by now", "AbortError");
   }
   const pictures = await picturesOf(kernel, found, signal);
   if (signal.aborted) return;
-  panel.show(found, pictures, page.state.algorithm);
+  panel.show(found, pictures, { algorithm: page.state.algorithm, epsilon: request.epsilon });
   showQuery(found.query);
 }
 

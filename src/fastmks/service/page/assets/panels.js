@@ -63,13 +63,14 @@ export class Panel {
   }
 
   /** Show an answer, with the pictures of the kernel it was given under. */
-  show(answer, pictures, wanted) {
+  show(answer, pictures, { algorithm: wanted, epsilon }) {
     this.answer = answer;
     this.pictures = pictures;
     this.problem.hidden = true;
     this.busy(false);
     const instead = answer.algorithm !== wanted && wanted !== "auto" ? ` (no ${wanted} under this kernel)` : "";
     const parts = [this.parameters, answer.kernel === "own" ? "the index’s own" : "", `by ${answer.algorithm}${instead}`];
+    if (epsilon !== undefined) parts.push(`epsilon = ${short(epsilon)}`);
     this.note.textContent = parts.filter((part) => part !== "").join(", ");
     this.#showCost(answer);
     this.#showHits(answer);
