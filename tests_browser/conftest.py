@@ -163,4 +163,5 @@ def make_hostile():
 digits = site_of(demo_index)
 proteins = site_of(make_proteins)
 rows = site_of(make_rows)
+changing = site_of(make_rows)
 hostile = site_of(make_hostile)

@@ -191,8 +191,32 @@ def test_moving_a_slider_quickly_shows_the_last_answer(visit, digits):
     assert n_asked < 20  # most were never sent
 
 
-def test_a_change_of_the_index_is_noticed(visit, rows):
-    rows.served.index = Index(rows.index.get(rows.index.ids), "linear")
+def test_a_late_answer_is_dropped(visit, digits):
+    page = visit(digits, link="#kernels=linear")
+    page.page.evaluate(
+        """() => {
+          const real = window.fetch;
+          let isFirst = true;
+          window.fetch = async (path, options) => {
+            const isLate = isFirst && path.endsWith("compare");
+            isFirst = false;
+            const answer = await real(path, { ...options, signal: undefined });
+            if (isLate) await new Promise((done) => setTimeout(done, 1200));
+            return answer;
+          };
+        }"""
+    )
+    page.page.locator(".option").nth(8).click()
+    page.page.wait_for_timeout(300)  # it was asked for
+    page.page.locator(".option").nth(3).click()
+    page.settle()
+    assert_shown(page, "linear", expected(digits.index, 3, "linear", k=10))
+    page.page.wait_for_timeout(1500)
+    assert_shown(page, "linear", expected(digits.index, 3, "linear", k=10))
+
+
+def test_a_change_of_the_index_is_noticed(visit, changing):
+    rows = changing
     page = visit(rows, link="#kernels=own")
     rows.index.add(100 * rows.index.get([0]))
     page.slide("k", 3)

@@ -117,6 +117,7 @@ async function answer() {
   for (const panel of panels) {
     try {
       await answerOne(panel, stop.signal);
+      if (stop.signal.aborted) return;
     } catch (error) {
       if (error.name === "AbortError" || stop.signal.aborted) return;
       if (error.status === 422 && (await relearn().catch(() => false))) return ask_soon(0);
