@@ -125,7 +125,7 @@ def test_sliders_of_approximation_show_what_they_buy(visit, digits, name):
     exact = expected(digits.index, 7, k=10)
     assert_shown(page, "own", hits)
     gap = float(page.figure("own", "gap").split("\n")[0].removeprefix("≤"))
-    assert gap == pytest.approx(hits.gap[0], rel=1e-3)
+    assert hits.gap[0] <= gap <= hits.gap[0] * 1.002  # a bound is not rounded down
     assert f"exact: {exact.stats.kernel_evaluations}" in page.figure("own", "evaluations")
     n_found = len(set(hits.ids[0].tolist()) & set(exact.ids[0].tolist()))
     assert page.figure("own", "found").startswith(f"{n_found} of 10")

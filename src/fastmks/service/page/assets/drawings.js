@@ -29,6 +29,14 @@ export function short(number) {
   return size >= 1e3 ? count(Math.round(number)) : String(Number(number.toPrecision(4)));
 }
 
+/** The same for a bound, which must not be rounded down. */
+export function shortBound(number) {
+  if (number <= 0) return short(number);
+  const digits = number >= 1e5 || number < 1e-3 ? 3 : 4;
+  const unit = 10 ** (Math.floor(Math.log10(number)) - digits + 1);
+  return short(Math.ceil(number / unit) * unit);
+}
+
 export function duration(seconds) {
   if (seconds < 0.9995e-3) return `${Number((seconds * 1e6).toPrecision(3))} µs`;
   if (seconds < 0.9995) return `${Number((seconds * 1e3).toPrecision(3))} ms`;

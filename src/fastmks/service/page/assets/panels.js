@@ -1,6 +1,6 @@
 // One panel for each kernel: what was found, what it cost, and what was left out.
 
-import { count, described, drawing, duration, element, figure, short } from "./drawings.js";
+import { count, described, drawing, duration, element, figure, short, shortBound } from "./drawings.js";
 import { drawMap, drawTree } from "./pictures.js";
 
 const KINDS = { image: "images", row: "rows", bits: "rows" };
@@ -111,7 +111,7 @@ export class Panel {
       ["Evaluations", count(answer.evaluations),
         is_exact_search ? `${share(answer.evaluations)} of ${count(answer.scan_evaluations)}` : `exact: ${count(exact.evaluations)}`],
       ["Time", duration(answer.seconds), is_exact_search ? scanTime : `exact: ${duration(exact.seconds)}`],
-      ["Gap", answer.gap === 0 ? "0" : `≤ ${short(answer.gap)}`, answer.gap === 0 ? "proven exact" : "certified"],
+      ["Gap", answer.gap === 0 ? "0" : `≤ ${shortBound(answer.gap)}`, answer.gap === 0 ? "proven exact" : "certified"],
       ["Found", `${exact.found} of ${answer.k}`, isSame ? "all of the best" : "others are faint"],
     ]);
   }
