@@ -9,13 +9,14 @@ SOURCES := $(shell find $(ROOT)/src $(ROOT)/cpp -type f -not -name '*.pyc') \
 CPP_FILES := $(shell find $(ROOT)/cpp -name '*.hpp' -o -name '*.cpp' -o -name '*.inl')
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test test-cpp test-python lint format stub paper peers growth bench-units \
+.PHONY: help demo test test-cpp test-python test-page lint format stub paper peers growth bench-units \
         bench-objects bench-living bench-scale docs figures sanitize sanitize-threads wheel clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make demo      set up, build, and search the digits with four kernels"
 	@echo "make test      set up, build, and run all tests"
+	@echo "make test-page  the page of the service in a headless Chromium, where there is one"
 	@echo "make lint      linters, type checks and the guards in tools/"
 	@echo "make format    put the sources into their canonical form"
 	@echo "make docs      the documentation site, into build/site"
@@ -48,6 +49,12 @@ test-cpp: $(VENV)/.built-test
 
 test-python: $(VENV)/.built-test
 	cd $(ROOT) && $(BIN)/python -m pytest -q
+
+# Passes with a message where there is no Chromium and none can be installed.
+test-page: $(VENV)/.built-browser
+	@cd $(ROOT) && if tools/install_browser.sh; then \
+	  $(BIN)/python -m pytest -q -p no:cacheprovider tests_browser; \
+	else echo "make test-page: no browser, so the page was not tested in one"; fi
 
 lint: $(VENV)/.built-lint
 	cd $(ROOT) && $(BIN)/ruff check . && $(BIN)/ruff format --check .

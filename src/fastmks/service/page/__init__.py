@@ -1,0 +1,14 @@
+"""The page of the service: an index to look at, under several kernels side by side.
+
+`page_routes` gives the routes, for the service or for an application of your own; `demo_index` is
+something to look at. ``pip install fastmks[service]``.
+"""
+
+from fastmks._validate import import_extra
+
+import_extra("starlette", extra="service", needed_by="fastmks.service.page")
+
+from fastmks.service.page.demo import demo_index  # noqa: E402, after the check
+from fastmks.service.page.routes import Served, page_routes  # noqa: E402
+
+__all__ = ["Served", "demo_index", "page_routes"]

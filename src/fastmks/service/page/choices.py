@@ -1,0 +1,126 @@
+"""Which kernels the objects of an index can be compared under. Nothing else reaches the page."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fastmks.errors import FastmksError
+from fastmks.kernels import Kernel, Normalized, as_kernel
+from fastmks.service.page.forms import Form
+
+__all__ = ["OWN", "Choice", "list_choices"]
+
+OWN = "own"  # how requests call the kernel of the index
+_N_PAIRS = 32  # objects whose values with each other show the scale of a kernel
+_WIDEST = 4096  # columns of rows whose distances are looked at
+_TEXTS = {
+    "bits": ("tanimoto", "cosine", "linear"),
+    "graph": ("normalized:weisfeilerlehman", "normalized:shortestpath"),
+    "image": ("linear", "cosine", "polynomial:degree=2"),
+    "row": ("linear", "cosine", "polynomial:degree=2"),
+    "sequence": ("normalized:spectrum:p=1", "normalized:spectrum:p=2", "normalized:spectrum:p=3"),
+    "set": ("jaccard",),
+    "text": ("normalized:spectrum:p=1", "normalized:spectrum:p=2", "normalized:spectrum:p=3"),
+}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A kernel that can be compared.
+
+    Attributes
+    ----------
+    text : str
+        How requests call it.
+    kernel : Kernel
+        The kernel.
+    algorithms : tuple of str
+        What can search under it.
+    epsilon_most : float
+        A value of epsilon that allows for about everything.
+    """
+
+    text: str
+    kernel: Kernel
+    algorithms: tuple[str, ...]
+    epsilon_most: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "text": self.text,
+            "label": short_name(self.kernel),
+            "algorithms": list(self.algorithms),
+            "epsilon_most": self.epsilon_most,
+        }
+
+
+def list_choices(
+    own: Kernel, form: Form, sample: Any, *, is_large: bool, has_tree: bool
+) -> list[Choice]:
+    """Return the kernels to compare, that of the index first.
+
+    A large index is searched as it is: under its own kernel, and with a tree only where it has one.
+    """
+    texts = () if is_large else _texts(form, sample)
+    found = {own: OWN}
+    for text in texts:
+        found.setdefault(as_kernel(text), text)
+    return [
+        Choice(
+            text,
+            kernel,
+            _algorithms(kernel, form, is_large=is_large, has_tree=has_tree),
+            _spread(kernel, sample),
+        )
+        for kernel, text in found.items()
+    ]
+
+
+def short_name(kernel: Kernel) -> str:
+    """Return a kernel as text, without the parameters that are as by default."""
+    if isinstance(kernel, Normalized):
+        return f"{short_name(kernel.kernel)}, normalized"
+    text = repr(kernel)
+    for default in (", offset=0.0, scale=1.0", "substitution='BLOSUM62', ", "()"):
+        text = text.replace(default, "")
+    return re.sub(r"(?<=\d)\.0(?=[,)])", "", text)
+
+
+def _texts(form: Form, sample: Any) -> tuple[str, ...]:
+    texts = _TEXTS.get(form.name, ())
+    if form.is_vector and form.n_columns <= _WIDEST:
+        texts = (*texts, f"gaussian:bandwidth={_bandwidth(sample):g}")
+    return texts
+
+
+def _algorithms(kernel: Kernel, form: Form, *, is_large: bool, has_tree: bool) -> tuple[str, ...]:
+    is_mercer = kernel.mercer_columns >= max(1, form.n_columns)
+    if is_large:
+        return ("tree", "auto", "scan") if has_tree and is_mercer else ("auto", "scan")
+    return ("tree", "filter", "auto", "scan") if is_mercer else ("auto", "scan")
+
+
+def _bandwidth(sample: Any) -> float:
+    """Return the median distance within the sample, to two digits."""
+    rows = np.asarray(sample.toarray() if hasattr(sample, "toarray") else sample, np.float64)
+    with np.errstate(all="ignore"):
+        squares = np.square(rows[:, None, :] - rows[None, :_N_PAIRS, :]).sum(axis=2)
+        distance = float(np.median(np.sqrt(squares)))
+    rounded = float(f"{distance:.2g}")
+    return rounded if np.isfinite(rounded) and rounded > 0.0 else 1.0
+
+
+def _spread(kernel: Kernel, sample: Any) -> float:
+    """Return how far the values of different objects are apart, to two digits."""
+    try:
+        values = kernel.matrix(sample[:_N_PAIRS])
+    except FastmksError:  # of kernels that know all their objects beforehand
+        return 1.0
+    others = values[~np.eye(len(values), dtype=bool)]
+    if len(others) == 0:
+        return 1.0
+    spread = float(f"{others.max() - np.median(others):.2g}")
+    return spread if np.isfinite(spread) and spread > 0.0 else 1.0

@@ -1,0 +1,165 @@
+"""What kind of thing the objects of an index are, and how each is drawn, as plain values."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fastmks.errors import InvalidArgument
+from fastmks.kernels import Kernel, Precomputed, ShortestPath, WeisfeilerLehman
+from fastmks.kernels.object_kernel import leaves
+
+__all__ = ["Form", "find_form"]
+
+_MOST_NUMBERS = 256  # of a row that is no image
+_MOST_LETTERS = 2000
+_MOST_WRITTEN = 10_000  # letters or members of a query that is given
+_MOST_MEMBERS = 100  # of a set
+_SIDES = range(5, 65)  # of an image
+
+
+@dataclass(frozen=True)
+class Form:
+    """How the objects of an index are drawn and written.
+
+    Attributes
+    ----------
+    name : str
+        "image", "row", "bits", "sequence", "text", "set", "graph", "values" (of a matrix) or
+        "other".
+    n_columns : int
+        Of rows, images and bits; 0 for others.
+    greatest : float
+        The value of the darkest pixel; 0 where nothing is an image.
+    has_numbers : bool
+        Whether the members of sets are whole numbers.
+    """
+
+    name: str
+    n_columns: int = 0
+    greatest: float = 0.0
+    has_numbers: bool = False
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether objects are rows of numbers."""
+        return self.name in ("image", "row")
+
+    def draw(self, thing: Any) -> dict[str, Any]:
+        """Return an object as plain values, all or as much as a page can show."""
+        if self.name in ("image", "row", "bits"):
+            return self._draw_numbers(_dense(thing))
+        if self.name in ("sequence", "text"):
+            text = thing if isinstance(thing, str) else repr(thing)
+            return {"text": text[:_MOST_LETTERS], "length": len(text)}
+        if self.name == "set":
+            members = sorted(map(str, thing))
+            shown = ", ".join(members[:_MOST_MEMBERS])
+            return {"text": shown[:_MOST_LETTERS], "length": len(members)}
+        if self.name == "graph":
+            text = f"{len(thing[0])} edges between {len(thing[1])} nodes"
+            return {"text": text, "length": len(thing[1])}
+        if self.name == "values":
+            return {"text": "", "length": 0}  # all that is known of it is its values with others
+        text = repr(thing)
+        return {"text": text[:_MOST_LETTERS], "length": len(text)}
+
+    def _draw_numbers(self, row: np.ndarray[Any, Any]) -> dict[str, Any]:
+        if self.name == "bits":
+            return {"numbers": row.astype(int).tolist(), "length": len(row)}
+        if self.name == "image":
+            shades = np.clip(np.rint(255.0 * row / self.greatest), 0, 255)
+            return {"numbers": shades.astype(int).tolist(), "length": len(row)}
+        return {"numbers": row[:_MOST_NUMBERS].astype(float).tolist(), "length": len(row)}
+
+    def read(self, given: Any) -> Any:
+        """Return a query from what JSON makes of one; the index checks the rest."""
+        if self.name in ("image", "row", "bits"):
+            return self._read_numbers(given)
+        if self.name in ("sequence", "text"):
+            if isinstance(given, str) and len(given) <= _MOST_WRITTEN:
+                return given
+            raise InvalidArgument(f"object must be a text of at most {_MOST_WRITTEN:,} letters.")
+        if self.name == "set":
+            return self._read_set(given)
+        raise InvalidArgument(
+            "object cannot be given here for objects of this kind: give the id of an indexed one."
+        )
+
+    def _read_set(self, given: Any) -> set[Any]:
+        kinds = (str, int)
+        is_list = isinstance(given, list) and len(given) <= _MOST_WRITTEN
+        if not is_list or not all(isinstance(one, kinds) for one in given):
+            raise InvalidArgument(
+                f"object must be a list of at most {_MOST_WRITTEN:,} members, texts or numbers."
+            )
+        if not self.has_numbers:
+            return set(given)
+        try:
+            return {int(one) for one in given}
+        except ValueError:
+            raise InvalidArgument("object must have whole numbers as its members.") from None
+
+    def _read_numbers(self, given: Any) -> np.ndarray[Any, Any]:
+        is_list = isinstance(given, list) and len(given) == self.n_columns
+        numbers = (int, float)
+        if not is_list or not all(isinstance(x, numbers) and _is_finite(x) for x in given):
+            raise InvalidArgument(f"object must be a list of {self.n_columns} finite numbers.")
+        return np.array(given, dtype=bool if self.name == "bits" else np.float64)
+
+
+def find_form(sample: Any, kernel: Kernel) -> Form:
+    """Return how objects are drawn, from a few of them in the form in which an index gives them."""
+    if len_of(sample) == 0:
+        return Form("other")
+    is_values = any(isinstance(leaf, Precomputed) for _, leaf in leaves(kernel))
+    if is_values:
+        return Form("values")
+    if hasattr(sample, "shape") and len(sample.shape) == 2:
+        return _form_of_rows(sample)
+    first = sample[0]
+    if isinstance(first, str):
+        is_sequence = all(isinstance(text, str) and _is_sequence(text) for text in sample)
+        return Form("sequence" if is_sequence else "text")
+    if isinstance(first, (set, frozenset)):
+        members = (member for one in sample for member in one)
+        return Form("set", has_numbers=all(isinstance(member, int) for member in members))
+    if any(isinstance(leaf, (ShortestPath, WeisfeilerLehman)) for _, leaf in leaves(kernel)):
+        return Form("other" if len(first) != 2 else "graph")
+    return Form("other")
+
+
+def len_of(things: Any) -> int:
+    """Return how many there are; sparse arrays have no len."""
+    return int(things.shape[0]) if hasattr(things, "shape") else len(things)
+
+
+def _form_of_rows(rows: Any) -> Form:
+    n_columns = int(rows.shape[1])
+    if rows.dtype == np.bool_:
+        return Form("bits", n_columns)
+    if rows.dtype.kind not in "iuf":
+        return Form("other")
+    side = math.isqrt(n_columns)
+    least, greatest = float(rows.min()), float(rows.max())
+    if side * side == n_columns and side in _SIDES and least >= 0.0 and greatest > 0.0:
+        return Form("image", n_columns, greatest)
+    return Form("row", n_columns)
+
+
+def _is_sequence(text: str) -> bool:
+    return text.isascii() and text.replace("*", "A").replace("-", "A").isalpha() and text.isupper()
+
+
+def _is_finite(number: float) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:
+        return False
+
+
+def _dense(row: Any) -> np.ndarray[Any, Any]:
+    """Return a row as a 1-D array, also one of a sparse array."""
+    array = row.toarray() if hasattr(row, "toarray") else row
+    return np.asarray(array).reshape(-1)

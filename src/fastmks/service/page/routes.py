@@ -1,0 +1,189 @@
+"""The routes of the page: what it asks for, checked, and answered in threads."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from fastmks._validate import check_count
+from fastmks.errors import FastmksError, InvalidArgument
+from fastmks.index import Index
+from fastmks.service.page.comparing import compare
+from fastmks.service.page.views import MOST_HITS, View, Views
+
+__all__ = ["Served", "page_routes"]
+
+_FOLDER = Path(__file__).parent / "assets"
+_TYPES = {
+    "controls.js": "text/javascript",
+    "drawings.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
+    "objects.js": "text/javascript",
+    "page.css": "text/css",
+    "page.js": "text/javascript",
+    "panels.js": "text/javascript",
+    "pictures.js": "text/javascript",
+    "service.js": "text/javascript",
+    "state.js": "text/javascript",
+}
+_HEADERS = {
+    "Cache-Control": "no-cache",
+    "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; object-src 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+_MOST_BYTES = 1_000_000  # of a request
+_MOST_LISTED = 200  # objects
+
+
+class Served(Protocol):
+    """What the page looks at: an index that may change, or be replaced, while it is served."""
+
+    @property
+    def index(self) -> Index:
+        """The index as it is now."""
+
+    @property
+    def path(self) -> Path | None:
+        """Its file, if it has one."""
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether requests may change it."""
+
+
+def page_routes(served: Served, *, most_objects: int = 200_000) -> list[BaseRoute]:
+    """Return the routes of the page: ``/``, its files, and what it asks for.
+
+    Parameters
+    ----------
+    served : Served
+        What to look at.
+    most_objects : int, default 200_000
+        A larger index, or one that takes more memory than so many kilobytes, is searched as it is,
+        under its own kernel and with what it has: for every other kernel the page would build
+        another index of all objects.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from starlette.applications import Starlette
+    >>> import fastmks
+    >>> from fastmks.service.page import page_routes
+    >>> index = fastmks.Index([[3.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+    >>> served = SimpleNamespace(index=index, path=None, is_writable=False)
+    >>> app = Starlette(routes=page_routes(served))
+    >>> [route.path for route in app.routes][:2]
+    ['/', '/page/about']
+    """
+    views = Views(lambda: served.index, most_objects=check_count("most_objects", most_objects))
+    files = {name: (_FOLDER / name).read_bytes() for name in ("index.html", *_TYPES)}
+
+    async def front(request: Request) -> Response:
+        return Response(files["index.html"], media_type="text/html", headers=_HEADERS)
+
+    async def asset(request: Request) -> Response:
+        name = request.path_params["asset"]
+        if name not in _TYPES:
+            return _refusal(404, "the page has no such file.")
+        headers = _HEADERS if name != "icon.svg" else _HEADERS | {"Cache-Control": "max-age=86400"}
+        return Response(files[name], media_type=_TYPES[name], headers=headers)
+
+    def answered(
+        answer: Callable[[View, Mapping[str, Any]], dict[str, Any]],
+    ) -> Callable[[Request], Awaitable[Response]]:
+        async def endpoint(request: Request) -> Response:
+            return await _answered(request, views, answer)
+
+        return endpoint
+
+    return [
+        Route("/", front, methods=["GET"]),
+        Route("/page/about", answered(_about), methods=["GET"]),
+        Route("/page/objects", answered(_objects), methods=["GET"]),
+        Route("/page/pictures", answered(_pictures), methods=["GET"]),
+        Route("/page/compare", answered(compare), methods=["POST"]),
+        Route("/page/{asset}", asset, methods=["GET"]),
+    ]
+
+
+async def _answered(
+    request: Request,
+    views: Views,
+    answer: Callable[[View, Mapping[str, Any]], dict[str, Any]],
+) -> Response:
+    """Answer in a thread; what is wrong with a request is told in words."""
+    try:
+        given = await _body(request) if request.method == "POST" else dict(request.query_params)
+        found = await run_in_threadpool(lambda: answer(views.now(), given))
+    except FastmksError as error:
+        return _refusal(422, str(error))
+    return JSONResponse(found, headers=_HEADERS)
+
+
+def _refusal(status: int, message: str) -> Response:
+    return JSONResponse({"error": message}, status_code=status, headers=_HEADERS)
+
+
+async def _body(request: Request) -> Mapping[str, Any]:
+    """Return the fields of a request, of which no more is read than allowed."""
+    data = bytearray()
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > _MOST_BYTES:
+            raise InvalidArgument(f"the request must have at most {_MOST_BYTES:,} bytes.")
+    try:
+        fields = json.loads(data)
+    except (ValueError, RecursionError):
+        raise InvalidArgument("the request must be JSON.") from None
+    if not isinstance(fields, dict):
+        raise InvalidArgument("the request must be a JSON object, with fields by name.")
+    return fields
+
+
+def _about(view: View, given: Mapping[str, Any]) -> dict[str, Any]:
+    n_objects = len(view.index)
+    return {
+        "version": view.version,
+        "size": n_objects,
+        "kind": view.index._forest.like.kind,
+        "form": view.form.name,
+        "n_columns": view.form.n_columns,
+        "is_large": view.is_large,
+        "kernels": [choice.as_dict() for choice in view.choices.values()],
+        "sliders": {
+            "k": {"least": 1, "most": min(MOST_HITS, n_objects), "value": min(10, n_objects)},
+            "rank": {"least": 1, "most": n_objects, "value": max(1, n_objects // 20)},
+            "budget": {"least": 1, "most": n_objects, "value": max(1, n_objects // 20)},
+        },
+    }
+
+
+def _objects(view: View, given: Mapping[str, Any]) -> dict[str, Any]:
+    begin = _whole("from", given.get("from", "0"), least=0)
+    count = min(_MOST_LISTED, _whole("n", given.get("n", "40"), least=1))
+    ids = view.index.ids[begin : begin + count]
+    return {"version": view.version, "from": begin, "objects": view.drawn(ids)}
+
+
+def _pictures(view: View, given: Mapping[str, Any]) -> dict[str, Any]:
+    choice = view.choice(given.get("kernel"))
+    map_ = view.map(choice)
+    has_tree = given.get("tree") == "true" and "tree" in choice.algorithms
+    return {
+        "version": view.version,
+        "map": None if map_ is None else {"points": map_.points, "basis": map_.basis},
+        "tree": view.icicle(choice).as_dict() if has_tree else None,
+    }
+
+
+def _whole(name: str, given: str, *, least: int) -> int:
+    if not (given.isascii() and given.isdigit() and len(given) <= 18) or int(given) < least:
+        raise InvalidArgument(f"{name} must be a whole number of at least {least}; got {given!r}.")
+    return int(given)
