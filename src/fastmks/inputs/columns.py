@@ -24,7 +24,7 @@ def open_parquet(stream: Stream, reading: Reading) -> Opened:
     from pyarrow import parquet
 
     with _named(stream.name):
-        file = parquet.ParquetFile(_source(stream))
+        file = parquet.ParquetFile(stream.seekable())
         columns = _Columns(file.schema_arrow, reading, stream.name)
         batches = file.iter_batches(reading.block, columns=columns.wanted)
     chunks = _chunks(batches, columns, reading.block)
@@ -38,24 +38,12 @@ def open_arrow(stream: Stream, reading: Reading) -> Opened:
 
     with _named(stream.name):
         if stream.prefix.startswith(b"ARROW1"):
-            file = ipc.open_file(_source(stream))
+            file = ipc.open_file(stream.seekable())
             batches: Iterable[Any] = (file.get_batch(i) for i in range(file.num_record_batches))
         else:
             batches = file = ipc.open_stream(stream.file)
     columns = _Columns(file.schema, reading, stream.name)
     return Opened(columns.kind, _chunks(batches, columns, reading.block))
-
-
-def _source(stream: Stream) -> Any:
-    """A file by its name where it is one and not compressed, else a copy that can be sought in."""
-    import pyarrow
-
-    if stream.path is not None:
-        with open(stream.path, "rb") as file:  # noqa: PTH123
-            if file.read(4) == stream.prefix[:4]:
-                with _named(stream.name):
-                    return pyarrow.memory_map(stream.path)
-    return stream.seekable()
 
 
 @contextmanager

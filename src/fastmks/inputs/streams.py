@@ -64,6 +64,12 @@ class Stream:
 
     def seekable(self) -> IO[bytes]:
         """Return the bytes as a file that can be read in any order; a copy on disk if need be."""
+        if self.path is not None and os.path.isfile(self.path):  # noqa: PTH113
+            plain = open(self.path, "rb")  # noqa: PTH123, SIM115, it goes with the reader
+            if plain.read(len(self.prefix)) == self.prefix:  # not compressed
+                plain.seek(0)
+                return plain
+            plain.close()
         copy = cast("IO[bytes]", tempfile.TemporaryFile())  # noqa: SIM115, it goes with the reader
         with damage_named(self.name):
             while piece := self.file.read(2**20):
