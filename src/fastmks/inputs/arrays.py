@@ -121,6 +121,7 @@ class _Rows:
             if self._is_fortran:
                 whole = self._read(self.shape[::-1]).T
                 step = size or max(1, self.n_rows)
+                self._check_end()
                 for begin in range(0, self.n_rows, step):
                     yield self._chunk(np.ascontiguousarray(whole[begin : begin + step]))
                 return
@@ -129,6 +130,12 @@ class _Rows:
                 n = min(left, size or left)
                 yield self._chunk(self._read((n, *self.shape[1:])))
                 left -= n
+            self._check_end()
+
+    def _check_end(self) -> None:
+        """Read to the end, where the sums of compressed files are compared."""
+        if self._file.read(1):
+            raise InvalidArgument(f"{self._name} goes on behind its array.")
 
     def _chunk(self, array: np.ndarray[Any, Any]) -> Chunk:
         return Chunk(array.tolist() if self.kind == "strings" else array, None)

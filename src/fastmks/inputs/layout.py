@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Reading
 
-__all__ = ["Layout", "are_numbers", "find_delimiter", "is_number", "lay_out"]
+__all__ = ["Layout", "find_delimiter", "is_number", "is_table", "lay_out"]
 
 _DELIMITERS = ("\t", ",", ";", "|", " ")
+_CLEAR = ("\t", ",", ";")  # which few texts have as often in every line
 _ID_NAMES = ("id", "")  # of a first column that holds ids: an index that pandas wrote has no name
 
 
@@ -26,7 +27,7 @@ class Layout:
     @property
     def is_plain(self) -> bool:
         """Whether all columns are used, in their order."""
-        return len(self.used) == len(self.names)
+        return self.used == tuple(range(len(self.names)))
 
 
 def is_number(field: str) -> bool:
@@ -67,20 +68,30 @@ def find_delimiter(lines: Sequence[str]) -> str:
         score = (sum(map(is_number, fields)) / len(fields), len(rows[0]))
         if score > most or most == (0.0, 0):
             best, most = delimiter, score
+    if most == (0.0, 0) and len(lines) > 1:  # some line is wrong: the first one says what is right
+        return find_delimiter(lines[:1])
     return best
 
 
-def are_numbers(lines: Sequence[str]) -> bool:
-    """Whether lines are a table of numbers, and nothing else.
+def is_table(lines: Sequence[str]) -> bool:
+    """Whether lines are a table of numbers, with a header and a column of ids or without.
+
+    Where only blanks lie between fields, all of them must be numbers.
 
     Examples
     --------
-    >>> are_numbers(["1 2", "3 4"]), are_numbers(["one two"])
-    (True, False)
+    >>> is_table(["1 2", "3 4"]), is_table(["name,x", "ann,1"]), is_table(["one two"])
+    (True, True, False)
     """
-    rows = split(lines, find_delimiter(lines))
-    is_table = bool(rows) and len({len(row) for row in rows}) == 1
-    return is_table and all(is_number(field) for row in rows for field in row)
+    delimiter = find_delimiter(lines)
+    rows = split(lines, delimiter)
+    if rows and all(is_number(field) for row in rows for field in row):
+        return True  # also where a line is too short: that is an error, and no text
+    if not rows or len({len(row) for row in rows}) != 1:
+        return False
+    below = rows[1:] or rows
+    is_wide = len(rows[0]) > 1 and delimiter in _CLEAR
+    return is_wide and all(is_number(field) for row in below for field in row[1:])
 
 
 def lay_out(lines: Sequence[str], reading: Reading, *, is_tab: bool, file: str) -> Layout:

@@ -1,7 +1,7 @@
 """What form a file has: by how it begins, then by its name."""
 
 from fastmks.errors import InvalidArgument
-from fastmks.inputs.layout import are_numbers
+from fastmks.inputs.layout import is_table
 from fastmks.inputs.streams import Stream
 
 __all__ = ["recognise"]
@@ -60,6 +60,6 @@ def recognise(stream: Stream, kind: str | None) -> str:
 def _of_text(lines: list[str], kind: str | None) -> str:
     if kind == "strings":
         return "lines"
-    if lines and are_numbers(lines):
+    if lines and is_table(lines):
         return "csv"
     return "smiles" if kind == "fingerprints" else "lines"

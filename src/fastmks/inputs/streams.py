@@ -6,7 +6,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, Any, cast
 
 from fastmks.errors import InvalidArgument
@@ -49,6 +49,7 @@ class Stream:
     prefix: bytes  # how it begins, read ahead
     is_whole: bool  # the prefix is all of it
     file: IO[bytes]
+    others: list[IO[bytes]] = field(default_factory=list)  # to be closed with it
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Yield the number of each line, and its text."""
@@ -65,12 +66,13 @@ class Stream:
     def seekable(self) -> IO[bytes]:
         """Return the bytes as a file that can be read in any order; a copy on disk if need be."""
         if self.path is not None and os.path.isfile(self.path):  # noqa: PTH113
-            plain = open(self.path, "rb")  # noqa: PTH123, SIM115, it goes with the reader
+            plain = open(self.path, "rb")  # noqa: PTH123, SIM115, closed with the stream
+            self.others.append(plain)
             if plain.read(len(self.prefix)) == self.prefix:  # not compressed
                 plain.seek(0)
                 return plain
-            plain.close()
-        copy = cast("IO[bytes]", tempfile.TemporaryFile())  # noqa: SIM115, it goes with the reader
+        copy = cast("IO[bytes]", tempfile.TemporaryFile())  # noqa: SIM115, closed with the stream
+        self.others.append(copy)
         with damage_named(self.name):
             while piece := self.file.read(2**20):
                 copy.write(piece)
@@ -79,7 +81,8 @@ class Stream:
 
     def close(self) -> None:
         """Close the file; standard input stays open."""
-        self.file.close()
+        for file in (*self.others, self.file):
+            file.close()
 
 
 @contextmanager
