@@ -57,7 +57,8 @@ def test_headers_and_ids(read, text, vectors, ids):
 
 def test_what_is_seen_can_be_overruled(read):
     text = "id,x\n1,2\n3,4\n"
-    assert read(text, has_ids=False).objects.tolist() == [[1, 2], [3, 4]]
+    assert read(text, has_ids=False).objects.tolist() == [[2], [4]]
+    assert read(text, has_ids=False).ids is None
     assert read(text, id_column="x").ids == ["2", "4"]
     assert read(text, id_column="2").ids == ["2", "4"]
     assert read(text, columns=["x", "id"], has_ids=False).objects.tolist() == [[2, 1], [4, 3]]

@@ -232,7 +232,9 @@ class TestColumns:
     def test_numbers_of_ids_stay_numbers(self, tmp_path):
         path = self.write(tmp_path, id=[7, 5], x=[1.0, 2.0])
         assert read(path).ids.tolist() == [7, 5]
-        assert read(path, has_ids=False).objects.tolist() == [[7.0, 1.0], [5.0, 2.0]]
+        assert read(path, has_ids=False).ids is None
+        assert read(path, has_ids=False).objects.tolist() == [[1.0], [2.0]]
+        assert read(path, columns=["id", "x"]).objects.tolist() == [[7.0, 1.0], [5.0, 2.0]]
 
     def test_one_column_of_text_is_strings(self, tmp_path):
         path = self.write(tmp_path, id=[1, 2], sequence=["MKV", "ML"])
@@ -243,6 +245,12 @@ class TestColumns:
     def test_smiles_where_fingerprints_are_wanted(self, tmp_path):
         path = self.write(tmp_path, id=[1, 2], smiles=["CCO", "CCN"])
         assert read(path, kind="fingerprints", bits=64).objects.shape == (2, 8)
+
+    def test_columns_of_one_name(self, tmp_path):
+        table = pa.table([[1.0], [2.0]], names=["x", "x"])
+        parquet.write_table(table, tmp_path / "x.parquet")
+        with pytest.raises(InvalidArgument, match="different names"):
+            read(tmp_path / "x.parquet")
 
     def test_chosen_columns(self, tmp_path):
         path = self.write(tmp_path, a=[1.0, 2.0], b=["x", "y"], c=[5, 6])

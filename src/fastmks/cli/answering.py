@@ -170,13 +170,20 @@ def answer_chunks(
             yield answers_of(hits, names, with_gap=bool(asked.approximate))
 
 
+def _seed(seed: int, first: int) -> int:
+    """Return the seed of a chunk, by its first query: draws in one tell nothing of the next."""
+    return seed if first == 0 else int(np.random.SeedSequence([seed, first]).generate_state(1)[0])
+
+
 def _search(
     index: Index, objects: Any, k: int, asked: Asked, arguments: dict[str, Any], first: int
 ) -> Hits | HitsAbove:
     try:
         if asked.threshold is not None:
             return index.search_above(objects, asked.threshold, **arguments)
-        return index.search(objects, k, seed=asked.seed, **asked.approximate, **arguments)
+        return index.search(
+            objects, k, seed=_seed(asked.seed, first), **asked.approximate, **arguments
+        )
     except InvalidArgument as error:
         if first == 0 or "queries[" not in str(error):
             raise

@@ -63,8 +63,11 @@ class _Columns:
 
     def __init__(self, schema: "pyarrow.Schema", reading: Reading, file: str) -> None:
         self._file, self._reading, self._schema = file, reading, schema
-        self.id = self._id_column()
-        self.objects = [name for name in schema.names if name != self.id]
+        if len(set(schema.names)) < len(schema.names):
+            raise InvalidArgument(f"{file} must have columns of different names.")
+        found = self._id_column()
+        self.id = found if reading.has_ids else None  # those that are passed over are not read
+        self.objects = [name for name in schema.names if name != found]
         if reading.columns is not None:
             self.objects = [self._find(name, "columns") for name in reading.columns]
         if not self.objects:
@@ -74,7 +77,8 @@ class _Columns:
     @property
     def wanted(self) -> list[str]:
         """All columns to read."""
-        return [*self.objects, *([] if self.id is None else [self.id])]
+        ids = [] if self.id is None else [self.id]
+        return list(dict.fromkeys([*self.objects, *ids]))
 
     def _find(self, name: str, argument: str) -> str:
         names = self._schema.names
@@ -91,7 +95,7 @@ class _Columns:
         names = self._schema.names
         if self._reading.id_column is not None:
             return self._find(self._reading.id_column, "id_column")
-        if not self._reading.has_ids or len(names) < 2:
+        if len(names) < 2:
             return None
         for name in names:
             if name.lower() in ("id", "__index_level_0__"):

@@ -21,7 +21,7 @@ class Layout:
     delimiter: str
     has_header: bool
     names: tuple[str, ...]  # what errors call the columns
-    id_at: int | None
+    id_at: int | None  # None where there are none, and where they are passed over
     used: tuple[int, ...]  # the columns of the objects
 
     @property
@@ -113,7 +113,7 @@ def lay_out(lines: Sequence[str], reading: Reading, *, is_tab: bool, file: str) 
         used = tuple(_find(name, named, file, "columns") for name in reading.columns)
     if not used:
         raise InvalidArgument(f"{file} has no column beside that of ids.")
-    return Layout(delimiter, has_header, tuple(named), id_at, used)
+    return Layout(delimiter, has_header, tuple(named), id_at if reading.has_ids else None, used)
 
 
 def _has_header(first: list[str], below: list[list[str]], reading: Reading) -> bool:
@@ -136,7 +136,7 @@ def _id_column(
 ) -> int | None:
     if reading.id_column is not None:
         return _find(reading.id_column, named, file, "id_column")
-    if len(named) == 1 or not reading.has_ids:
+    if len(named) == 1:
         return None
     if has_header and named[0].strip().lower() in _ID_NAMES:
         return 0

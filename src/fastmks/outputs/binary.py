@@ -148,7 +148,9 @@ def npz_pieces(chunks: Iterable[Answers]) -> Iterator[bytes]:
             if answers.gap is not None:
                 arrays["gap"] = answers.gap
             for name, array in arrays.items():
-                spools.setdefault(name, _Spool()).add(array)
+                if name not in spools:
+                    spools[name] = _Spool()
+                spools[name].add(array)
             n_hits += len(answers.values)
             yield b""
         yield from _archive(spools, k)
