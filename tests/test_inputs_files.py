@@ -417,17 +417,15 @@ class TestNames:
             read_names(["1", "x"], is_text=False)
 
 
-def test_all_of_a_long_pipe_is_read_whatever_the_pieces(tmp_path, monkeypatch):
+def test_all_of_a_long_pipe_is_read_whatever_the_pieces(monkeypatch):
     lines = [f"line {i}" for i in range(50_000)]
 
     class Dripping(io.BytesIO):
         sizes = itertools.cycle([1, 7, 5000])
 
-        def read(self, size=-1):
-            return super().read(min(size, next(self.sizes)) if size > 0 else size)
+        def read1(self, size=-1):
+            return super().read1(min(size, next(self.sizes)))
 
-    stdin = io.TextIOWrapper(io.BytesIO())
     content = Dripping("\n".join(lines).encode())
     monkeypatch.setattr(sys, "stdin", type("Stdin", (), {"buffer": content})())
     assert read("-", chunk=999).objects == lines
-    stdin.close()

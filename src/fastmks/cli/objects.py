@@ -110,7 +110,7 @@ def default_kernel(kind: str, objects: Any) -> Kernel:
 
 
 def suggest_bandwidth(series: Sequence[Any]) -> float:
-    """Return the median distance of two times of drawn series, times the root of a median length.
+    """Return the median distance of drawn values, multiplied by the root of the median length.
 
     Examples
     --------

@@ -35,7 +35,7 @@ class _Joined(io.RawIOBase):
             n = min(len(view), len(self._first))
             view[:n], self._first = self._first[:n], self._first[n:]
             return n
-        part = self._rest.read(len(view))
+        part = self._rest.read1(len(view))  # type: ignore[attr-defined]  # what a pipe has now
         view[: len(part)] = part
         return len(part)
 

@@ -53,7 +53,15 @@ class Answers:
         return ("query", "rank", "id", "value", *(() if self.gap is None else ("gap",)))
 
     def columns(self) -> dict[str, _Array]:
-        """Return the hits by field, one entry for each."""
+        """Return the hits by field, one entry for each.
+
+        Examples
+        --------
+        >>> import fastmks
+        >>> from fastmks.outputs import answers_of
+        >>> answers_of(fastmks.Index([[2.0]]).search([[1.0], [3.0]]), [0, 1]).columns()["value"]
+        array([2., 6.])
+        """
         counts = self.counts
         begins = np.repeat(self.offsets[:-1], counts)
         columns = {
@@ -67,7 +75,15 @@ class Answers:
         return columns
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
-        """Yield the hits as plain values."""
+        """Yield the hits as plain values.
+
+        Examples
+        --------
+        >>> import fastmks
+        >>> from fastmks.outputs import answers_of
+        >>> list(answers_of(fastmks.Index([[2.0]]).search([[1.0]]), ["q"]).rows())
+        [('q', 1, 0, 2.0)]
+        """
         return zip(*(column.tolist() for column in self.columns().values()), strict=True)
 
 
