@@ -287,7 +287,7 @@ class TestSearch:
             ("search x.fmks q.npy -o hits.xls", 2, "got 'hits.xls'"),
             ("search x.fmks q.npy -o none/hits.csv", 1, "No such file or directory"),
             ("search x.fmks nope.npy", 1, "No such file or directory: nope.npy"),
-            ("search x.fmks w.txt", 1, "queries"),
+            ("search x.fmks w.txt", 1, "(w.txt was read as lines: strings; --form overrules.)"),
             ("search x.fmks q.npy --only 3,x", 1, "whole numbers"),
             ("search x.fmks q.npy --only 3,999", 1, "999"),
             ("search x.npy q.npy", 1, "x.npy"),
@@ -339,7 +339,7 @@ class TestChanges:
             ("remove x.fmks", 2, "--from"),
             ("remove x.fmks 4 9999", 1, "9999"),
             ("remove x.fmks ann", 1, "whole numbers"),
-            ("add x.fmks w.txt", 1, "objects"),
+            ("add x.fmks w.txt", 1, "(w.txt was read as lines: strings; --form overrules.)"),
             ("add x.fmks t.csv", 1, "whole numbers"),
         ],
     )
@@ -422,7 +422,7 @@ class TestProgram:
     @pytest.mark.parametrize(
         ("line", "words"),
         [
-            ("serch", "serch"),
+            ("finds", "finds"),
             ("build", "argument"),
             ("build x.npy", "--output"),
             ("build x.npy -o i.fmks --kernel gausian", "Did you mean 'gaussian'"),

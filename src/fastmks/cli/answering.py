@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import typer
 
-from fastmks.cli.objects import is_terminal, note, open_queries, read_id_list
+from fastmks.cli.objects import form_named, is_terminal, note, open_queries, read_id_list
 from fastmks.cli.options import FileOptions, hits_wanted
 from fastmks.errors import InvalidArgument
 from fastmks.hits import Hits, HitsAbove
@@ -101,7 +101,7 @@ def answer(
         _put(_answer_self(index, asked, tally), output, output_form, is_shown=is_shown)
     else:
         chunk = min(asked.chunk, _N_SHOWN) if is_shown else asked.chunk
-        with open_queries(queries, options, index, chunk=chunk) as file:
+        with open_queries(queries, options, index, chunk=chunk) as file, form_named(file):
             answers = answer_chunks(
                 index, file, asked, tally, n_queries=None if is_shown else file.n_objects
             )

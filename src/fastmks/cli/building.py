@@ -104,7 +104,7 @@ def add(
     bits: BitsOption = None,
 ) -> None:
     """Add the objects in OBJECTS to an index; the file is replaced once all are in."""
-    from fastmks.cli.objects import open_queries
+    from fastmks.cli.objects import form_named, open_queries
     from fastmks.inputs import read_names
     from fastmks.loading import load
 
@@ -123,7 +123,8 @@ def add(
         read, names = source.read()
     is_text = index.ids.dtype.kind == "U"
     ids = None if names is None else read_names(names, is_text=is_text, where=source.name)
-    added = index.add(read, ids)
+    with form_named(source):
+        added = index.add(read, ids)
     index.save(file)
     seconds = time.perf_counter() - started
     typer.echo(f"{file}: {len(added)} added; {_described(index, file, seconds)}")

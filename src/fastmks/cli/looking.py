@@ -82,7 +82,7 @@ def explain(
     bits: BitsOption = None,
 ) -> None:
     """Say which engine a search would use, what each would cost, and why."""
-    from fastmks.cli.objects import open_queries, read_id_list
+    from fastmks.cli.objects import form_named, open_queries, read_id_list
     from fastmks.loading import load
 
     options = FileOptions(
@@ -98,7 +98,8 @@ def explain(
     with open_queries(queries, options, index, chunk=None) as source:
         objects = source.read().objects
     among = None if only is None else read_id_list(only, index)
-    plan = index.explain(objects, hits_wanted(k, len(index)), only=among, threads=threads)
+    with form_named(source):
+        plan = index.explain(objects, hits_wanted(k, len(index)), only=among, threads=threads)
     typer.echo(json.dumps(plan.as_dict()) if as_json else str(plan))
 
 

@@ -2,12 +2,14 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import typer
 
 from fastmks.cli.options import FileOptions
+from fastmks.errors import InvalidArgument
 from fastmks.index import Index
 from fastmks.inputs import Chunk, ObjectFile, open_objects, read_names
 from fastmks.kernels import (
@@ -26,6 +28,7 @@ from fastmks.kernels.object_kernel import leaves
 
 __all__ = [
     "default_kernel",
+    "form_named",
     "id_lines",
     "is_terminal",
     "kind_of",
@@ -75,9 +78,10 @@ def read_objects(path: str, options: FileOptions, kernel: Kernel | None) -> tupl
     with open_objects(path, kind=kind_of(kernel), chunk=None, **arguments) as file:
         objects, ids = file.read()
         kind = file.kind
-    if kernel is None:
-        kernel = default_kernel(kind, objects)
-        note(f"{file.name}: {kind}, read as {file.form}; kernel {kernel!r} (--kernel for another)")
+    is_given = kernel is not None
+    kernel = kernel or default_kernel(kind, objects)
+    chosen = "" if is_given else f"; kernel {kernel!r} (--kernel for another)"
+    note(f"{file.name}: {kind}, read as {file.form}{chosen}")
     return Chunk(objects, None if ids is None else read_names(ids, where=file.name)), kernel
 
 
@@ -88,6 +92,20 @@ def open_queries(
     kind = kind_of(index.kernel)
     bits = _n_bits(index) if kind == "fingerprints" else _BITS
     return open_objects(path, kind=kind, chunk=chunk, **options.as_arguments(bits=bits))
+
+
+@contextmanager
+def form_named(file: ObjectFile) -> Iterator[None]:
+    """Add to an error about objects how their file was read, which may be what is wrong."""
+    try:
+        yield
+    except InvalidArgument as error:
+        is_about_objects = str(error).startswith(("queries", "objects"))
+        if file.name in str(error) or not is_about_objects:
+            raise
+        raise InvalidArgument(
+            f"{error} ({file.name} was read as {file.form}: {file.kind}; --form overrules.)"
+        ) from error
 
 
 def _n_bits(index: Index) -> int:

@@ -39,8 +39,8 @@ def _in_one_line(error: Exception) -> str:
     """Return what is wrong, in one line."""
     if hasattr(error, "format_message"):  # an error of typer's
         text = error.format_message().removeprefix("Invalid value: ")
-    elif isinstance(error, OSError) and error.strerror and error.filename is not None:
-        text = f"{error.strerror}: {error.filename}"
+    elif isinstance(error, OSError) and error.strerror:
+        text = error.strerror + ("" if error.filename is None else f": {error.filename}")
     elif isinstance(error, (FastmksError, ImportError, OSError)):
         text = str(error)
     elif isinstance(error, MemoryError):
