@@ -63,6 +63,8 @@ def test_the_page_runs(tmp_path, monkeypatch, capfd):
     lines = lines_of_page()
     assert len(lines) > 20
     for line in lines:
+        if line.startswith("fastmks serve"):  # which does not end
+            continue
         if re.search("[|>]", line):
             script = f'fastmks() {{ {shlex.quote(sys.executable)} -m fastmks "$@"; }}; {line}'
             done = subprocess.run(["bash", "-o", "pipefail", "-c", script], timeout=60, check=False)

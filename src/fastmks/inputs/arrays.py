@@ -3,6 +3,7 @@
 import math
 import zipfile
 from collections.abc import Iterator
+from tokenize import TokenError
 from typing import IO, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from fastmks._validate import import_extra
 from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Chunk, Opened, Reading
-from fastmks.inputs.streams import Stream, damage_named
+from fastmks.inputs.streams import Stream
 
 __all__ = ["open_npy", "open_npz"]
 
@@ -30,7 +31,10 @@ def open_npz(stream: Stream, reading: Reading) -> Opened:
         archive = zipfile.ZipFile(stream.seekable())
     except zipfile.BadZipFile as error:
         raise InvalidArgument(f"{stream.name} is no .npz file ({error}).") from error
-    names = [name.removesuffix(".npy") for name in archive.namelist()]
+    files = [name for name in archive.namelist() if name.endswith(".npy")]
+    if not files:
+        raise InvalidArgument(f"{stream.name} is no .npz file: it holds no arrays.")
+    names = [name.removesuffix(".npy") for name in files]
     if _SPARSE in names:
         return _open_sparse(archive, stream.name, reading)
     chosen = _choose(names, reading.columns, stream.name)
@@ -78,7 +82,7 @@ def _open_sparse(archive: zipfile.ZipFile, file: str, reading: Reading) -> Opene
     sparse = import_extra("scipy.sparse", extra="sparse", needed_by=f"reading {file}")
     try:
         matrix = sparse.load_npz(archive.fp).tocsr()
-    except (ValueError, KeyError, OSError, EOFError, NotImplementedError) as error:
+    except (ValueError, KeyError, TypeError, IndexError, TokenError) as error:
         raise InvalidArgument(f"{file} is no sparse matrix that scipy saved ({error}).") from error
     n_rows = int(matrix.shape[0])
     size = reading.chunk or max(1, n_rows)
@@ -91,8 +95,7 @@ class _Rows:
 
     def __init__(self, file: IO[bytes], name: str, *, most_axes: int = 3) -> None:
         self._file, self._name = file, name
-        with damage_named(name):
-            self.shape, self._is_fortran, self.dtype = self._header()
+        self.shape, self._is_fortran, self.dtype = self._header()
         n_axes = len(self.shape)
         is_text = self.dtype.kind in "US" and n_axes == 1
         if not is_text and not (self.dtype.kind in "biuf" and (n_axes > 1 or most_axes == 1)):
@@ -117,20 +120,19 @@ class _Rows:
 
     def chunks(self, size: int | None) -> Iterator[Chunk]:
         """Yield rows; all at once where they lie by columns."""
-        with damage_named(self._name):
-            if self._is_fortran:
-                whole = self._read(self.shape[::-1]).T
-                step = size or max(1, self.n_rows)
-                self._check_end()
-                for begin in range(0, self.n_rows, step):
-                    yield self._chunk(np.ascontiguousarray(whole[begin : begin + step]))
-                return
-            left = self.n_rows
-            while left:
-                n = min(left, size or left)
-                yield self._chunk(self._read((n, *self.shape[1:])))
-                left -= n
+        if self._is_fortran:
+            whole = self._read(self.shape[::-1]).T
+            step = size or max(1, self.n_rows)
             self._check_end()
+            for begin in range(0, self.n_rows, step):
+                yield self._chunk(np.ascontiguousarray(whole[begin : begin + step]))
+            return
+        left = self.n_rows
+        while left:
+            n = min(left, size or left)
+            yield self._chunk(self._read((n, *self.shape[1:])))
+            left -= n
+        self._check_end()
 
     def _check_end(self) -> None:
         """Read to the end, where the sums of compressed files are compared."""
@@ -150,7 +152,7 @@ class _Rows:
             if version not in readers:
                 raise ValueError(f"version {version} of the format")
             shape, is_fortran, dtype = readers[version](self._file)
-        except ValueError as error:
+        except (ValueError, TokenError) as error:
             raise InvalidArgument(f"{self._name} is no .npy file ({error}).") from error
         return shape, is_fortran and len(shape) > 1, dtype
 

@@ -145,18 +145,27 @@ class _Columns:
         return column.to_numpy()
 
     def _lists(self, column: Any, begins: int) -> Any:
-        rows = [np.asarray(row) for row in column.to_pylist()]
+        """Return lists of numbers as rows, or as series of any lengths."""
+        from pyarrow import compute
+
+        lengths = compute.list_value_length(column).to_numpy()
+        values = compute.list_flatten(column)
+        place = f"{self._file}, column {self.objects[0]!r}"
+        if values.null_count or not _is_numeric(values.type):
+            raise InvalidArgument(
+                f"{place}: lists are made of numbers, none of them missing; got {values.type} "
+                f"with {values.null_count} missing."
+            )
+        numbers = values.to_numpy()
         if self.kind == "series":
-            return rows
-        for i, row in enumerate(rows):
-            if row.dtype.kind not in "biuf" or row.shape != rows[0].shape:
-                raise InvalidArgument(
-                    f"{self._file}, row {begins + i + 1}, column {self.objects[0]!r}: vectors have "
-                    f"as many numbers as the first, {len(rows[0])}, none of them missing; got "
-                    f"{len(row)}."
-                )
-        value_type = str(column.type.value_type)
-        return np.array(rows, dtype=np.float32 if value_type == "float" else np.float64)
+            return np.split(numbers, np.cumsum(lengths)[:-1])
+        other = np.flatnonzero(lengths != lengths[0])
+        if len(other):
+            raise InvalidArgument(
+                f"{place}, row {begins + other[0] + 1}: vectors have as many numbers as the first, "
+                f"{lengths[0]}; got {lengths[other[0]]}."
+            )
+        return numbers.reshape(len(lengths), -1)
 
     def _check_filled(self, table: "pyarrow.Table", begins: int) -> None:
         for name in self.wanted:
@@ -176,6 +185,7 @@ def _chunks(batches: Iterable[Any], columns: _Columns, size: int) -> Iterator[Ch
     held, n_held, done = list[Any](), 0, 0
     with _named(columns._file):
         for batch in batches:
+            batch.validate(full=True)  # what a damaged file says may lie outside of it
             held.append(batch)
             n_held += batch.num_rows
             while n_held >= size:

@@ -12,7 +12,7 @@ from fastmks.inputs.columns import open_arrow, open_parquet
 from fastmks.inputs.molecules import open_smiles
 from fastmks.inputs.recognise import recognise
 from fastmks.inputs.series import open_ucr
-from fastmks.inputs.streams import Stream, open_stream
+from fastmks.inputs.streams import Stream, damage_named, open_stream
 from fastmks.inputs.tables import open_csv
 from fastmks.inputs.text import open_fasta, open_lines
 
@@ -72,9 +72,10 @@ class ObjectFile:
     def __iter__(self) -> Iterator[Chunk]:
         """Yield chunks of objects with their ids; a file without any is an error."""
         is_empty = True
-        for chunk in self._chunks:
-            is_empty = False
-            yield chunk
+        with damage_named(self.name):
+            for chunk in self._chunks:
+                is_empty = False
+                yield chunk
         if is_empty:
             raise InvalidArgument(f"{self.name} holds no objects.")
 
@@ -189,7 +190,8 @@ def open_objects(
         if not stream.prefix:
             raise InvalidArgument(f"{stream.name} is empty.")
         known = form or recognise(stream, kind)
-        return ObjectFile(stream, known, _READERS[known](stream, reading))
+        with damage_named(stream.name):
+            return ObjectFile(stream, known, _READERS[known](stream, reading))
     except BaseException:
         stream.close()
         raise

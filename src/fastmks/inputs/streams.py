@@ -1,5 +1,6 @@
 """The bytes of a file or of standard input: decompressed, with a look at how they begin."""
 
+import errno
 import io
 import os
 import sys
@@ -87,14 +88,21 @@ class Stream:
 
 @contextmanager
 def damage_named(name: str) -> Iterator[None]:
-    """Turn what the reader of gzip files raises into an error that names the file."""
-    import gzip  # here, since importing it costs time that few need
+    """Turn what readers of binary files raise into an error that names the file."""
+    import gzip  # here, since importing them costs time that few need
+    import zipfile
     import zlib
 
     try:
         yield
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InvalidArgument(f"{name}: the gzip file is damaged ({error}).") from error
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, UnicodeDecodeError) as error:
+        raise InvalidArgument(f"{name} is damaged ({error}).") from error
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # of a place before the beginning, where a size is wrong
+            raise
+        raise InvalidArgument(f"{name} is damaged ({error}).") from error
 
 
 def open_stream(path: str | os.PathLike[str]) -> Stream:
