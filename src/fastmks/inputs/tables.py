@@ -98,7 +98,7 @@ def _vectors(
 
 def _numbers(fields: list[list[str]]) -> np.ndarray[Any, Any] | None:
     """Return the fields as numbers; None where one is none."""
-    if any("_" in field for row in fields for field in row):
+    if any("_" in "".join(row) for row in fields):
         return None
     try:
         return np.array(fields, dtype=np.float64)
