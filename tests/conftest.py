@@ -36,3 +36,44 @@ def client():
 
     with cluster() as shared:
         yield shared
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with files of every kind, in which commands run."""
+    from calling import write_files
+
+    monkeypatch.chdir(tmp_path)
+    write_files()
+    return tmp_path
+
+
+@pytest.fixture
+def fastmks_(folder, capfd):
+    """Run a command that must end well, and return what it wrote to standard output."""
+    from fastmks.cli import run
+
+    def call(line):
+        code = run(line.split())
+        captured = capfd.readouterr()
+        assert code == 0, captured.err
+        return captured.out
+
+    return call
+
+
+@pytest.fixture
+def failing(folder, capfd):
+    """Run a command that must fail, and return its exit code and its one line."""
+    from fastmks.cli import run
+
+    def call(line):
+        code = run(line.split())
+        err = capfd.readouterr().err
+        assert code != 0
+        last = err.splitlines()[-1]
+        assert last.startswith("fastmks: error: ")
+        assert "Traceback" not in err
+        return code, last
+
+    return call

@@ -12,8 +12,18 @@ import pytest
 
 import fastmks
 import fastmks.dask
+import fastmks.inputs
+import fastmks.outputs
 import fastmks.sklearn
 
+PUBLIC = (
+    fastmks,
+    fastmks.kernels,
+    fastmks.dask,
+    fastmks.inputs,
+    fastmks.outputs,
+    fastmks.sklearn,
+)
 ROOT = Path(__file__).parent.parent
 MODULES = [
     name
@@ -53,7 +63,7 @@ def test_examples_in_docstrings(name):
 
 
 def public_objects():
-    for module in (fastmks, fastmks.kernels, fastmks.dask, fastmks.sklearn):
+    for module in PUBLIC:
         for name in module.__all__:
             if name.islower() or name.isupper():
                 continue
@@ -74,7 +84,7 @@ def test_every_public_name_has_a_docstring_with_an_example(name, thing):
 
 
 def test_public_names_are_sorted_and_exist():
-    for module in (fastmks, fastmks.kernels, fastmks.dask, fastmks.sklearn):
+    for module in PUBLIC:
         assert set(module.__all__) <= set(dir(module))
 
 

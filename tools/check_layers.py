@@ -3,8 +3,8 @@
 The layers, from the ground up; a module may import from its own layer and from those below:
 
     0  errors, _core
-    1  _validate, progress, approximation, traversal, fasta, record, locks; files: container with
-       layout and replacing, plain
+    1  _validate, progress, approximation, traversal, lines, fasta, record, locks; files: container
+       with layout and replacing, plain
     2  stores, kernels
     3  objects (stores for a kernel), spaces
     4  engines (engine: what they share; scan, filter and its kinds core_filter, own_bounds, pivots,
@@ -14,8 +14,9 @@ The layers, from the ground up; a module may import from its own layer and from 
     7  ids, hits, merge (best of several answers), parts, forest (all parts of an index)
     8  searchable, storage (an index as a record), index, loading
     9  forecast, hardness
-    10 doors: cli, dask, service, sklearn
-    11 the package itself
+    10 inputs, outputs: files of objects and of hits
+    11 doors: cli, dask, service, sklearn
+    12 the package itself
 
 One exception, by name: a kernel's own `__call__` and `matrix` are doors on the kernel, and enter
 through `spaces` when they are called.
@@ -27,7 +28,7 @@ from pathlib import Path
 
 LAYERS = (
     {"errors", "_core"},
-    {"_validate", "progress", "approximation", "traversal", "fasta", "record", "locks"}
+    {"_validate", "progress", "approximation", "traversal", "lines", "fasta", "record", "locks"}
     | {"layout", "replacing", "container", "plain"},
     {"stores", "kernels"},
     {"objects", "spaces"},
@@ -48,8 +49,9 @@ LAYERS = (
     {"ids", "hits", "merge", "parts", "forest"},
     {"searchable", "storage", "index", "loading"},
     {"forecast", "hardness"},
+    {"inputs", "outputs"},
     {"cli", "dask", "service", "sklearn"},
-    {"__init__"},
+    {"__init__", "__main__"},
 )
 EXCEPTIONS = {("kernels.base", "spaces")}
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

@@ -1,15 +1,14 @@
 """Read sequences and their names from FASTA files."""
 
-import codecs
 import io
 import os
-import zlib
 from collections.abc import Iterable, Iterator
 from typing import IO, Any, NamedTuple
 
 from fastmks.errors import InvalidArgument
+from fastmks.lines import numbered_lines
 
-__all__ = ["Fasta", "read_fasta"]
+__all__ = ["Fasta", "fasta_records", "read_fasta"]
 
 _GZIP = b"\x1f\x8b"  # how gzip files begin, whatever their name
 
@@ -63,14 +62,14 @@ def read_fasta(path: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Fasta:
     file = _Source(path)
     lines: dict[str, int] = {}  # where each name was given
     sequences: list[str] = []
-    for name, line, parts in _records(file):
+    for name, line, sequence in fasta_records(_lines(file), str(file)):
         if name in lines:
             raise InvalidArgument(
                 f"{file}, line {line}: the name {name!r} was given on line {lines[name]} already. "
                 "Names are ids, so each must be there once: rename or drop one of the two."
             )
         lines[name] = line
-        sequences.append("".join("".join(parts).split()))
+        sequences.append(sequence)
     if not sequences:
         raise InvalidArgument(f"{file} has no sequences: no line begins with '>'.")
     return Fasta(list(lines), sequences)
@@ -111,13 +110,19 @@ class _Source:
         return io.BytesIO(content.encode(errors="surrogatepass") if is_text else content)
 
 
-def _records(file: _Source) -> Iterator[tuple[str, int, list[str]]]:
-    """Yield the name of each record, its line, and the lines of its sequence."""
+def fasta_records(lines: Iterable[tuple[int, str]], file: str) -> Iterator[tuple[str, int, str]]:
+    """Yield the name of each record, its line, and its sequence; `file` is what errors call it.
+
+    Examples
+    --------
+    >>> list(fasta_records(enumerate([">P1 first", "MKV", "LAA"], start=1), "x.fasta"))
+    [('P1', 1, 'MKVLAA')]
+    """
     name, begins, parts = "", 0, list[str]()
-    for number, line in _numbered_lines(file):
+    for number, line in lines:
         if line.startswith(">"):
             if begins:
-                yield name, begins, parts
+                yield name, begins, _joined(parts)
             words = line[1:].split(maxsplit=1)
             if not words:
                 raise InvalidArgument(f"{file}, line {number}: a name must follow '>'.")
@@ -130,34 +135,18 @@ def _records(file: _Source) -> Iterator[tuple[str, int, list[str]]]:
         elif not line.startswith(";"):
             parts.append(line)
     if begins:
-        yield name, begins, parts
+        yield name, begins, _joined(parts)
 
 
-def _split_lines(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Split at carriage returns too, which end lines in old files, and drop a byte order mark."""
-    is_first = True
-    for line in lines:
-        for part in line.removesuffix(b"\n").removesuffix(b"\r").split(b"\r"):
-            yield part.removeprefix(codecs.BOM_UTF8) if is_first else part
-            is_first = False
+def _joined(parts: list[str]) -> str:
+    return "".join("".join(parts).split())
 
 
-def _numbered_lines(file: _Source) -> Iterator[tuple[int, str]]:
+def _lines(file: _Source) -> Iterator[tuple[int, str]]:
     import gzip  # here, since importing it costs time that few need
 
-    number = 0
-    try:
-        with file.open() as raw:
-            is_gzip = raw.read(len(_GZIP)) == _GZIP
-            raw.seek(0)
-            lines: Iterable[bytes] = gzip.GzipFile(fileobj=raw) if is_gzip else raw
-            for number, line in enumerate(_split_lines(lines), start=1):
-                yield number, line.decode()
-    except UnicodeDecodeError as error:
-        raise InvalidArgument(
-            f"{file}, line {number}: not text in UTF-8 ({error.reason})."
-        ) from error
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InvalidArgument(
-            f"{file}, behind line {number}: the gzip file is damaged ({error})."
-        ) from error
+    with file.open() as raw:
+        is_gzip = raw.read(len(_GZIP)) == _GZIP
+        raw.seek(0)
+        lines: Iterable[bytes] = gzip.GzipFile(fileobj=raw) if is_gzip else raw
+        yield from numbered_lines(lines, str(file))

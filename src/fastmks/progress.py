@@ -18,16 +18,20 @@ class Progress:
     shown: bool
 
     def bar(
-        self, total: int, *, unit: str = " evaluations"
+        self, total: int | None, *, unit: str = " evaluations"
     ) -> AbstractContextManager[_Report | None]:
-        """Give what to call with the amount of work done so far; None when nothing is shown."""
+        """Give what to call with the amount of work done so far; None when nothing is shown.
+
+        A total of None is one that is not known.
+        """
         return _bar(total, unit) if self.shown else _HIDDEN
 
 
 @contextmanager
-def _bar(total: int, unit: str) -> Iterator[_Report]:
+def _bar(total: int | None, unit: str) -> Iterator[_Report]:
     from tqdm import tqdm  # here, since importing it costs time that few need
 
     with tqdm(total=total, unit=unit, unit_scale=True) as bar:
         yield lambda done: (bar.update(done - bar.n), None)[1]
-        bar.update(total - bar.n)
+        if total is not None:
+            bar.update(total - bar.n)

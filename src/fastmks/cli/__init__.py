@@ -1,0 +1,48 @@
+"""The command line: ``fastmks build``, ``search`` and so on. Needs ``fastmks[cli]``.
+
+Examples
+--------
+>>> from fastmks.cli import run
+>>> run(["info", "no-such-file.fmks"])
+1
+"""
+
+import sys
+from collections.abc import Sequence
+
+__all__ = ["main", "run"]
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Do what the arguments say, and return the exit code: 0 fine, 1 failed, 2 wrong usage.
+
+    Examples
+    --------
+    >>> from fastmks.cli import run
+    >>> run(["search"])
+    2
+    """
+    from fastmks._validate import import_extra
+
+    try:
+        for module in ("typer", "rich"):
+            import_extra(module, extra="cli", needed_by="the command line")
+    except ImportError as error:
+        sys.stderr.write(f"fastmks: error: {error}\n")
+        return 2
+    from fastmks.cli.running import run_app
+
+    return run_app(arguments)
+
+
+def main() -> None:
+    """Run the program `fastmks` with the arguments it was called with."""
+    import signal
+
+    signal.signal(signal.SIGTERM, _stop)
+    sys.exit(run(sys.argv[1:]))
+
+
+def _stop(*_: object) -> None:
+    """Leave by the way that removes files half written."""
+    raise SystemExit(143)

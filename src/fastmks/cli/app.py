@@ -1,0 +1,78 @@
+"""The program: its commands, each from the module of its family."""
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+import fastmks
+from fastmks.cli.bench import bench
+from fastmks.cli.building import add, build, remove
+from fastmks.cli.demo import demo
+from fastmks.cli.looking import explain, hardness, info
+from fastmks.cli.searching import search
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="fastmks",
+    rich_markup_mode=None,  # plain text: importing what draws boxes takes longer than the rest
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    help="Exact max-kernel search: the k objects with the greatest kernel value.",
+)
+
+
+def _examples(*lines: str) -> str:
+    """Return the end of a help text; the mark keeps its lines apart."""
+    return "Examples:\n\n\b\n" + "\n".join(f"  {line}" for line in lines)
+
+
+_BUILDING = (
+    "fastmks build vectors.npy -o vectors.fmks --kernel polynomial:degree=10",
+    "fastmks build proteins.fasta.gz -o proteins.fmks --kernel normalized:spectrum:p=3",
+    "fastmks build molecules.smi -o molecules.fmks",
+    "fastmks build table.csv -o table.fmks --id-column name --algorithm tree",
+)
+_SEARCHING = (
+    "fastmks search vectors.fmks queries.npy -k 10 -o hits.csv",
+    "fastmks search proteins.fmks new.fasta -k 5",
+    "fastmks search molecules.fmks queries.smi --threshold 0.7 -o hits.jsonl",
+    "zcat huge.csv.gz | fastmks search vectors.fmks - -k 3 > hits.csv",
+    "fastmks search vectors.fmks --self -k 5 -o neighbours.parquet",
+)
+_COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
+    build: _BUILDING,
+    search: _SEARCHING,
+    add: ("fastmks add vectors.fmks more.npy",),
+    remove: ("fastmks remove table.fmks ann bob", "fastmks remove table.fmks --from gone.txt"),
+    info: ("fastmks info vectors.fmks", "fastmks info vectors.fmks --json"),
+    explain: ("fastmks explain vectors.fmks queries.npy -k 10",),
+    hardness: ("fastmks hardness vectors.npy --kernel gaussian:bandwidth=2",),
+    bench: (
+        "fastmks bench vectors.npy queries.npy --kernel cosine -k 10",
+        "fastmks bench proteins.fasta --engines scan,tree",
+    ),
+    demo: ("fastmks demo",),
+}
+for _command, _lines in _COMMANDS.items():
+    app.command(epilog=_examples(*_lines))(_command)
+
+
+def _show_version(is_wanted: bool) -> None:
+    if is_wanted:
+        typer.echo(f"fastmks {fastmks.__version__}")
+        raise typer.Exit()
+
+
+@app.callback(epilog=_examples(_BUILDING[0], _SEARCHING[0], "fastmks search --help"))
+def _program(
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the trace of an error; behind any command.")
+    ] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Exact max-kernel search: the k objects with the greatest kernel value."""

@@ -1,0 +1,151 @@
+"""Commands that make and change an index: build, add, remove."""
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fastmks.cli.options import (
+    Algorithm,
+    BitsOption,
+    ColumnsOption,
+    FileOptions,
+    FormOption,
+    HeaderOption,
+    IdColumnOption,
+    IndexArgument,
+    KernelOption,
+    NoIdsOption,
+    ObjectsArgument,
+    RadiusOption,
+    ThreadsOption,
+    kernel_of_text,
+)
+from fastmks.index import Index
+
+__all__ = ["add", "build", "remove"]
+
+
+def build(
+    refs: ObjectsArgument,
+    output: Annotated[str, typer.Option("--output", "-o", help="The file of the index.")],
+    kernel: KernelOption = None,
+    algorithm: Annotated[
+        Algorithm, typer.Option(help="How searches go; answers are the same.")
+    ] = Algorithm.AUTO,
+    base: Annotated[float, typer.Option(help="Levels of a tree are this factor apart.")] = 1.3,
+    ids: Annotated[str | None, typer.Option(help="File with an id a line.")] = None,
+    id_column: IdColumnOption = None,
+    no_ids: NoIdsOption = False,
+    columns: ColumnsOption = None,
+    header: HeaderOption = None,
+    form: FormOption = None,
+    radius: RadiusOption = 2,
+    bits: BitsOption = None,
+    threads: ThreadsOption = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+) -> None:
+    """Make an index of the objects in REFS and save it."""
+    from fastmks.cli.objects import is_terminal, read_objects
+
+    if not force and Path(output).exists():
+        raise typer.BadParameter(f"{output} exists; pass --force to replace it.")
+    options = FileOptions(
+        form=form,
+        id_column=id_column,
+        no_ids=no_ids,
+        columns=columns,
+        header=header,
+        radius=radius,
+        bits=bits,
+    )
+    started = time.perf_counter()
+    chunk, used = read_objects(refs, options, kernel_of_text(kernel))
+    index = Index(
+        chunk.objects,
+        used,
+        algorithm=algorithm.value,
+        base=base,
+        ids=chunk.ids if ids is None else _ids_of_file(ids),
+        threads=threads,
+        progress=is_terminal(),
+    )
+    index.save(output)
+    typer.echo(f"{output}: {_described(index, output, time.perf_counter() - started)}")
+
+
+def _ids_of_file(path: str) -> Any:
+    from fastmks.cli.objects import id_lines
+    from fastmks.inputs import read_names
+
+    return read_names(list(id_lines(path)), where=path)
+
+
+def _described(index: Index, path: str, seconds: float) -> str:
+    """Return an index in words, with its size and what it cost."""
+    built = ""
+    if index._forest.settings.algorithm in ("tree", "dual-tree") and len(index):
+        built = f", {index.tree.build_evaluations} kernel evaluations"
+    return f"{index!r}, {Path(path).stat().st_size:,} bytes, {seconds:.3g} s{built}"
+
+
+def add(
+    file: IndexArgument,
+    objects: Annotated[
+        str, typer.Argument(metavar="OBJECTS", help="File of objects; - is standard input.")
+    ],
+    id_column: IdColumnOption = None,
+    no_ids: NoIdsOption = False,
+    columns: ColumnsOption = None,
+    header: HeaderOption = None,
+    form: FormOption = None,
+    radius: RadiusOption = 2,
+    bits: BitsOption = None,
+) -> None:
+    """Add the objects in OBJECTS to an index; the file is replaced once all are in."""
+    from fastmks.cli.objects import form_named, open_queries
+    from fastmks.inputs import read_names
+    from fastmks.loading import load
+
+    options = FileOptions(
+        form=form,
+        id_column=id_column,
+        no_ids=no_ids,
+        columns=columns,
+        header=header,
+        radius=radius,
+        bits=bits,
+    )
+    started = time.perf_counter()
+    index = load(file)
+    with open_queries(objects, options, index, chunk=None) as source:
+        read, names = source.read()
+    is_text = index.ids.dtype.kind == "U"
+    ids = None if names is None else read_names(names, is_text=is_text, where=source.name)
+    with form_named(source):
+        added = index.add(read, ids)
+    index.save(file)
+    seconds = time.perf_counter() - started
+    typer.echo(f"{file}: {len(added)} added; {_described(index, file, seconds)}")
+
+
+def remove(
+    file: IndexArgument,
+    ids: Annotated[list[str] | None, typer.Argument(metavar="IDS...", help="Ids.")] = None,
+    source: Annotated[str | None, typer.Option("--from", help="File with an id a line.")] = None,
+) -> None:
+    """Remove objects from an index by their ids; the file is replaced once all are out."""
+    from fastmks.cli.objects import id_lines
+    from fastmks.inputs import read_names
+    from fastmks.loading import load
+
+    if not ids and source is None:
+        raise typer.BadParameter("give the ids of what is to be removed, or --from a file of them.")
+    started = time.perf_counter()
+    index = load(file)
+    names = [*(ids or ()), *(() if source is None else id_lines(source))]
+    index.remove(read_names(names, is_text=index.ids.dtype.kind == "U", where="IDS"))
+    index.save(file)
+    seconds = time.perf_counter() - started
+    typer.echo(f"{file}: {len(set(names))} removed; {_described(index, file, seconds)}")

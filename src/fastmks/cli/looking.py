@@ -1,0 +1,150 @@
+"""Commands that look at an index or at objects: info, explain, hardness."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fastmks.cli.options import (
+    BitsOption,
+    ColumnsOption,
+    FileOptions,
+    FormOption,
+    HeaderOption,
+    IdColumnOption,
+    IndexArgument,
+    JsonOption,
+    KernelOption,
+    KOption,
+    NoIdsOption,
+    ObjectsArgument,
+    QueriesArgument,
+    RadiusOption,
+    SeedOption,
+    ThreadsOption,
+    hits_wanted,
+    kernel_of_text,
+)
+from fastmks.index import Index
+
+__all__ = ["explain", "hardness", "info"]
+
+
+def info(file: IndexArgument, as_json: JsonOption = False) -> None:
+    """Say what an index holds."""
+    from fastmks.loading import load
+
+    facts = _facts(load(file), file)
+    if as_json:
+        typer.echo(json.dumps(facts))
+        return
+    for name, fact in facts.items():
+        shown = f"{fact:,}" if type(fact) is int else fact
+        typer.echo(f"{name.replace('_', ' '):<14}{shown}")
+
+
+def _facts(index: Index, path: str) -> dict[str, Any]:
+    settings, parts = index._forest.settings, index._forest.parts
+    built = [part.content.engines.has_built for part in parts]
+    return {
+        "file": path,
+        "file_bytes": Path(path).stat().st_size,
+        "memory_bytes": index.nbytes,
+        "n_objects": len(index),
+        "objects": index._forest.like.kind,
+        "ids": "strings" if settings.has_text_ids else "numbers",
+        "kernel": repr(index.kernel),
+        "is_mercer": index.kernel.is_mercer,
+        "algorithm": settings.algorithm,
+        "base": settings.base,
+        "parts": len(parts),
+        "has_tree": any(has_tree for has_tree, _ in built),
+        "has_filter": any(has_filter for _, has_filter in built),
+    }
+
+
+def explain(
+    file: IndexArgument,
+    queries: QueriesArgument,
+    k: KOption = None,
+    as_json: JsonOption = False,
+    only: Annotated[
+        str | None, typer.Option(help="Search among these: ids with commas, or a file of them.")
+    ] = None,
+    threads: ThreadsOption = None,
+    id_column: IdColumnOption = None,
+    no_ids: NoIdsOption = False,
+    columns: ColumnsOption = None,
+    header: HeaderOption = None,
+    form: FormOption = None,
+    radius: RadiusOption = 2,
+    bits: BitsOption = None,
+) -> None:
+    """Say which engine a search would use, what each would cost, and why."""
+    from fastmks.cli.objects import form_named, open_queries, read_id_list
+    from fastmks.loading import load
+
+    options = FileOptions(
+        form=form,
+        id_column=id_column,
+        no_ids=no_ids,
+        columns=columns,
+        header=header,
+        radius=radius,
+        bits=bits,
+    )
+    index = load(file)
+    with open_queries(queries, options, index, chunk=None) as source:
+        objects = source.read().objects
+    among = None if only is None else read_id_list(only, index)
+    with form_named(source):
+        plan = index.explain(objects, hits_wanted(k, len(index)), only=among, threads=threads)
+    typer.echo(json.dumps(plan.as_dict()) if as_json else str(plan))
+
+
+def hardness(
+    refs: ObjectsArgument,
+    kernel: KernelOption = None,
+    queries: Annotated[
+        str | None, typer.Option(help="File of queries as they will be asked.")
+    ] = None,
+    sample: Annotated[int, typer.Option(min=1, help="Most objects to look at.")] = 1000,
+    seed: SeedOption = 0,
+    figure: Annotated[str | None, typer.Option(help="Draw it into this .png or .svg.")] = None,
+    threads: ThreadsOption = None,
+    id_column: IdColumnOption = None,
+    no_ids: NoIdsOption = False,
+    columns: ColumnsOption = None,
+    header: HeaderOption = None,
+    form: FormOption = None,
+    radius: RadiusOption = 2,
+    bits: BitsOption = None,
+) -> None:
+    """Estimate how hard objects are to search, and what a tree would cost."""
+    from fastmks.cli.objects import is_terminal, read_objects
+    from fastmks.hardness import hardness as estimate
+
+    options = FileOptions(
+        form=form,
+        id_column=id_column,
+        no_ids=no_ids,
+        columns=columns,
+        header=header,
+        radius=radius,
+        bits=bits,
+    )
+    chunk, used = read_objects(refs, options, kernel_of_text(kernel))
+    asked = None if queries is None else read_objects(queries, options, used)[0].objects
+    found = estimate(
+        chunk.objects,
+        used,
+        queries=asked,
+        sample=sample,
+        seed=seed,
+        threads=threads,
+        progress=is_terminal(),
+    )
+    if figure is not None:
+        found.figure(figure)
+    typer.echo(str(found))

@@ -1,0 +1,174 @@
+"""Objects and queries of commands: from their files, with a kernel that suits them."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import typer
+
+from fastmks.cli.options import FileOptions
+from fastmks.errors import InvalidArgument
+from fastmks.index import Index
+from fastmks.inputs import Chunk, ObjectFile, open_objects, read_names
+from fastmks.kernels import (
+    GlobalAlignment,
+    Kernel,
+    LocalAlignment,
+    Mismatch,
+    Normalized,
+    SegmentMatch,
+    SmithWaterman,
+    Spectrum,
+    Tanimoto,
+    as_kernel,
+)
+from fastmks.kernels.object_kernel import leaves
+
+__all__ = [
+    "default_kernel",
+    "form_named",
+    "id_lines",
+    "is_terminal",
+    "kind_of",
+    "note",
+    "open_queries",
+    "read_id_list",
+    "read_objects",
+    "suggest_bandwidth",
+]
+
+_DEFAULTS = {
+    "vectors": "linear",
+    "strings": "normalized:spectrum:p=3",
+    "fingerprints": "tanimoto",
+}
+_STRING_KERNELS = (LocalAlignment, Mismatch, SegmentMatch, SmithWaterman, Spectrum)
+_BITS = 2048
+_N_SERIES, _N_PAIRS = 200, 20_000  # looked at for a bandwidth
+
+
+def note(text: str) -> None:
+    """Say something on standard error, where it does not disturb what is written."""
+    typer.echo(text, err=True)
+
+
+def kind_of(kernel: Kernel | None) -> str | None:
+    """Return what a kernel compares, as `open_objects` calls it; None where it is anything else.
+
+    Examples
+    --------
+    >>> kind_of(as_kernel("normalized:spectrum:p=3"))
+    'strings'
+    """
+    if kernel is None:
+        return None
+    _, leaf = next(iter(leaves(kernel)))
+    if isinstance(leaf, _STRING_KERNELS):
+        return "strings"
+    if isinstance(leaf, Tanimoto):
+        return "fingerprints"
+    return "series" if isinstance(leaf, GlobalAlignment) else None
+
+
+def read_objects(path: str, options: FileOptions, kernel: Kernel | None) -> tuple[Chunk, Kernel]:
+    """Return all objects of a file with their ids, and the kernel, the one for them by default."""
+    arguments = options.as_arguments(bits=_BITS)
+    with open_objects(path, kind=kind_of(kernel), chunk=None, **arguments) as file:
+        objects, ids = file.read()
+        kind = file.kind
+    is_given = kernel is not None
+    kernel = kernel or default_kernel(kind, objects)
+    chosen = "" if is_given else f"; kernel {kernel!r} (--kernel for another)"
+    note(f"{file.name}: {kind}, read as {file.form}{chosen}")
+    return Chunk(objects, None if ids is None else read_names(ids, where=file.name)), kernel
+
+
+def open_queries(
+    path: str, options: FileOptions, index: Index, *, chunk: int | None = 4096
+) -> ObjectFile:
+    """Open a file of objects of the kind that an index holds."""
+    kind = kind_of(index.kernel)
+    bits = _n_bits(index) if kind == "fingerprints" else _BITS
+    return open_objects(path, kind=kind, chunk=chunk, **options.as_arguments(bits=bits))
+
+
+@contextmanager
+def form_named(file: ObjectFile) -> Iterator[None]:
+    """Add to an error about objects how their file was read, which may be what is wrong."""
+    try:
+        yield
+    except InvalidArgument as error:
+        is_about_objects = str(error).startswith(("queries", "objects"))
+        if file.name in str(error) or not is_about_objects:
+            raise
+        raise InvalidArgument(
+            f"{error} ({file.name} was read as {file.form}: {file.kind}; --form overrules.)"
+        ) from error
+
+
+def _n_bits(index: Index) -> int:
+    """Return the bits of the fingerprints of an index; an index of sets has no such number."""
+    rows = index.get(index.ids[:1])
+    return rows.shape[1] if isinstance(rows, np.ndarray) and len(rows) else _BITS
+
+
+def default_kernel(kind: str, objects: Any) -> Kernel:
+    """Return the kernel for a kind of objects, where none is asked for.
+
+    Examples
+    --------
+    >>> default_kernel("vectors", [[1.0]])
+    Linear()
+    """
+    if kind == "series":
+        return Normalized(GlobalAlignment(bandwidth=suggest_bandwidth(objects)))
+    return as_kernel(_DEFAULTS[kind])
+
+
+def suggest_bandwidth(series: Sequence[Any]) -> float:
+    """Return the median distance of drawn values, multiplied by the root of the median length.
+
+    Examples
+    --------
+    >>> suggest_bandwidth([[0.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0]])
+    2.0
+    """
+    rng = np.random.default_rng(0)
+    n = len(series)
+    drawn = [np.asarray(series[i]) for i in rng.choice(n, min(n, _N_SERIES), replace=False)]
+    length = float(np.median([len(one) for one in drawn]))
+    pairs = rng.integers(0, len(drawn), size=(_N_PAIRS, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]] if len(drawn) > 1 else pairs
+    places = rng.random((len(pairs), 2))
+    distances = [
+        np.linalg.norm(drawn[i][int(u * len(drawn[i]))] - drawn[j][int(v * len(drawn[j]))])
+        for (i, j), (u, v) in zip(pairs.tolist(), places.tolist(), strict=True)
+    ]
+    bandwidth = float(np.median(distances)) * length**0.5
+    return float(f"{bandwidth:.3g}") or 1.0
+
+
+def read_id_list(text: str, index: Index) -> Any:
+    """Return ids that are given with commas between them, or as a file with one a line."""
+    names = list(id_lines(text)) if _is_file(text) else [name.strip() for name in text.split(",")]
+    return read_names(names, is_text=index.ids.dtype.kind == "U", where=text)
+
+
+def _is_file(text: str) -> bool:
+    from pathlib import Path
+
+    return text == "-" or Path(text).is_file()
+
+
+def id_lines(path: str) -> Iterator[str]:
+    """Yield the ids in a file with one a line; empty lines are passed over."""
+    with open_objects(path, form="lines") as file:
+        for lines, _ in file:
+            yield from (line.strip() for line in lines if line.strip())
+
+
+def is_terminal(file: Any = None) -> bool:
+    """Whether someone looks on: at standard error, where bars are shown, if not said."""
+    return bool((file or sys.stderr).isatty())

@@ -1,0 +1,182 @@
+"""Options that several commands share, and how they are checked."""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Annotated, Any
+
+import typer
+
+from fastmks.errors import InvalidArgument
+from fastmks.kernels import KERNEL_NAMES, Kernel, as_kernel
+
+__all__ = [
+    "Algorithm",
+    "AlgorithmOption",
+    "BitsOption",
+    "ColumnsOption",
+    "FileOptions",
+    "Form",
+    "FormOption",
+    "HeaderOption",
+    "IdColumnOption",
+    "IndexArgument",
+    "JsonOption",
+    "KOption",
+    "KernelOption",
+    "NoIdsOption",
+    "ObjectsArgument",
+    "OutputForm",
+    "QueriesArgument",
+    "RadiusOption",
+    "SeedOption",
+    "ThreadsOption",
+    "chosen",
+    "hits_wanted",
+    "kernel_of_text",
+]
+
+_K = 10
+
+
+class Algorithm(str, Enum):
+    """How to search."""
+
+    AUTO = "auto"
+    SCAN = "scan"
+    TREE = "tree"
+    DUAL_TREE = "dual-tree"
+    FILTER = "filter"
+
+
+class Form(str, Enum):
+    """As `fastmks.inputs.FORMS`, which takes longer to import than a help text should."""
+
+    ARROW = "arrow"
+    CSV = "csv"
+    FASTA = "fasta"
+    LINES = "lines"
+    NPY = "npy"
+    NPZ = "npz"
+    PARQUET = "parquet"
+    SMILES = "smiles"
+    UCR = "ucr"
+
+
+class OutputForm(str, Enum):
+    """As `fastmks.outputs.OUTPUT_FORMS`."""
+
+    CSV = "csv"
+    JSONL = "jsonl"
+    NPZ = "npz"
+    PARQUET = "parquet"
+
+
+def chosen(choice: Enum | None) -> str | None:
+    """Return the text of a choice; None where none was made."""
+    return None if choice is None else str(choice.value)
+
+
+def _complete_kernel(incomplete: str) -> list[str]:
+    prefix, colon, rest = incomplete.rpartition("normalized:")
+    names = [*KERNEL_NAMES, "globalalignment:bandwidth=", "mismatch:p=", "spectrum:p="]
+    known = [] if colon else ["normalized:"]
+    return [f"{prefix}{colon}{name}" for name in [*known, *names] if name.startswith(rest)]
+
+
+IndexArgument = Annotated[str, typer.Argument(metavar="FILE", help="The index that build made.")]
+ObjectsArgument = Annotated[
+    str, typer.Argument(metavar="REFS", help="File of objects; - is standard input.")
+]
+QueriesArgument = Annotated[
+    str, typer.Argument(metavar="QUERIES", help="File of queries; - is standard input.")
+]
+KernelOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Such as linear, polynomial:degree=10 or normalized:spectrum:p=3. By the kind of "
+        "objects when not given.",
+        autocompletion=_complete_kernel,
+    ),
+]
+AlgorithmOption = Annotated[
+    Algorithm | None, typer.Option(help="How to search; answers are the same.")
+]
+FormOption = Annotated[
+    Form | None, typer.Option(help="Form of the file of objects; seen when not given.")
+]
+IdColumnOption = Annotated[
+    str | None,
+    typer.Option(help="Column with ids, by name or number from 1; seen when not given."),
+]
+NoIdsOption = Annotated[bool, typer.Option("--no-ids", help="Pass over ids in the file.")]
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option(help="Columns of the objects, with commas; or the array of an .npz file."),
+]
+HeaderOption = Annotated[
+    bool | None,
+    typer.Option("--header/--no-header", help="Whether a table has a header; seen otherwise."),
+]
+RadiusOption = Annotated[int, typer.Option(min=0, help="Of the fingerprints made of SMILES.")]
+BitsOption = Annotated[
+    int | None,
+    typer.Option(min=8, help="Of the fingerprints made of SMILES: 2048, or as in the index."),
+]
+KOption = Annotated[
+    int | None,
+    typer.Option("-k", min=1, help="Hits for each query; 10, or as many as there are objects."),
+]
+ThreadsOption = Annotated[
+    int | None, typer.Option(min=1, help="OMP_NUM_THREADS or all CPUs when not given.")
+]
+SeedOption = Annotated[int, typer.Option(min=0, help="Of random draws.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="As JSON.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileOptions:
+    """How a file of objects is to be read."""
+
+    form: Form | None = None
+    id_column: str | None = None
+    no_ids: bool = False
+    columns: str | None = None
+    header: bool | None = None
+    radius: int = 2
+    bits: int | None = None
+
+    def as_arguments(self, *, bits: int) -> dict[str, Any]:
+        """Return what `open_objects` takes; `bits` are those of fingerprints if not given."""
+        if self.no_ids and self.id_column is not None:
+            raise typer.BadParameter("--no-ids and --id-column exclude each other.")
+        names = None if self.columns is None else self.columns.split(",")
+        return {
+            "form": chosen(self.form),
+            "id_column": self.id_column,
+            "has_ids": not self.no_ids,
+            "columns": None if names is None else [name.strip() for name in names],
+            "header": self.header,
+            "radius": self.radius,
+            "bits": self.bits or bits,
+        }
+
+
+def hits_wanted(k: int | None, n_objects: int) -> int:
+    """Return k, by default as many as most people look at.
+
+    Examples
+    --------
+    >>> hits_wanted(None, 4), hits_wanted(None, 400), hits_wanted(5, 4)
+    (4, 10, 5)
+    """
+    return min(_K, n_objects) if k is None else k
+
+
+def kernel_of_text(text: str | None) -> Kernel | None:
+    """Return the kernel of an option; a wrong one is wrong usage."""
+    if text is None:
+        return None
+    try:
+        return as_kernel(text)
+    except InvalidArgument as error:
+        raise typer.BadParameter(str(error), param_hint="--kernel") from error

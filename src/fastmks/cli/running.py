@@ -1,0 +1,50 @@
+"""Run a command: errors in one line, and exit codes."""
+
+import sys
+import traceback
+from collections.abc import Sequence
+
+from fastmks.cli.app import app
+from fastmks.errors import FastmksError
+
+__all__ = ["run_app"]
+
+_DEBUG = "--debug"
+_INTERRUPTED = 130
+
+
+def run_app(arguments: Sequence[str]) -> int:
+    """Run a command and return its exit code; what goes wrong is one line on standard error."""
+    given = list(arguments)
+    end = given.index("--") if "--" in given else len(given)
+    shows_trace = _DEBUG in given[:end]
+    kept = [word for word in given[:end] if word != _DEBUG] + given[end:]
+    try:
+        code = app(args=kept or ["--help"], prog_name="fastmks", standalone_mode=False)
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except Exception as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # as some versions of typer turn it into
+            return _INTERRUPTED
+        if shows_trace:
+            traceback.print_exc()
+        sys.stderr.write(f"fastmks: error: {_in_one_line(error)}\n")
+        return int(getattr(error, "exit_code", 1))
+    return code if isinstance(code, int) else 0
+
+
+def _in_one_line(error: Exception) -> str:
+    """Return what is wrong, in one line."""
+    if hasattr(error, "format_message"):  # an error of typer's
+        text = error.format_message().removeprefix("Invalid value: ")
+    elif isinstance(error, OSError) and error.strerror:
+        text = error.strerror + ("" if error.filename is None else f": {error.filename}")
+    elif isinstance(error, (FastmksError, ImportError, OSError)):
+        text = str(error)
+    elif isinstance(error, MemoryError):
+        text = f"out of memory. {error}".strip()
+    else:
+        text = f"{type(error).__name__}: {error} ({_DEBUG} shows where)"
+    return " ".join(text.split())

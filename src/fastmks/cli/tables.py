@@ -1,0 +1,41 @@
+"""Tables on a terminal."""
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from fastmks.outputs import Answers
+
+__all__ = ["show_answers", "show_table"]
+
+_WIDE = 120  # columns, where nobody says how wide the terminal is
+
+
+def show_table(
+    titles: Sequence[str], rows: Iterable[Sequence[str]], *, sections: Iterable[int] = ()
+) -> None:
+    """Print rows below titles, with a line behind some of them."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for i, title in enumerate(titles):
+        table.add_column(title, justify="left" if i == 0 else "right", overflow="fold")
+    ends = set(sections)
+    for i, row in enumerate(rows):
+        table.add_row(*row, end_section=i in ends)
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=_WIDE)
+    console.print(table, markup=False)
+
+
+def show_answers(answers: Answers) -> None:
+    """Print the hits of some queries, each query by its name in front of its first hit."""
+    rows = [
+        [str(query) if rank == 1 else "", str(rank), str(name), f"{value:.7g}", *map(_short, gap)]
+        for query, rank, name, value, *gap in answers.rows()
+    ]
+    show_table(answers.fields, rows)
+
+
+def _short(number: float) -> str:
+    return f"{number:.3g}"

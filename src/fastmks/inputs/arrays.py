@@ -1,0 +1,173 @@
+"""Arrays of numpy and sparse matrices of scipy: .npy and .npz files."""
+
+import math
+import zipfile
+from collections.abc import Iterator
+from tokenize import TokenError
+from typing import IO, Any
+
+import numpy as np
+
+from fastmks._validate import import_extra
+from fastmks.errors import InvalidArgument
+from fastmks.inputs.chunks import Chunk, Opened, Reading
+from fastmks.inputs.streams import Stream
+
+__all__ = ["open_npy", "open_npz"]
+
+_IDS = "ids"  # the array of an .npz file that names the objects
+_SPARSE = "indptr"  # an array that only sparse matrices have
+
+
+def open_npy(stream: Stream, reading: Reading) -> Opened:
+    """Open an .npy file: rows are read in chunks, of whatever size the file is."""
+    array = _Rows(stream.file, stream.name)
+    return Opened(array.kind, array.chunks(reading.chunk), array.n_rows)
+
+
+def open_npz(stream: Stream, reading: Reading) -> Opened:
+    """Open an .npz file: a sparse matrix of scipy, or an array, beside which may be one of ids."""
+    try:
+        archive = zipfile.ZipFile(stream.seekable())
+    except zipfile.BadZipFile as error:
+        raise InvalidArgument(f"{stream.name} is no .npz file ({error}).") from error
+    files = [name for name in archive.namelist() if name.endswith(".npy")]
+    if not files:
+        raise InvalidArgument(f"{stream.name} is no .npz file: it holds no arrays.")
+    names = [name.removesuffix(".npy") for name in files]
+    if _SPARSE in names:
+        return _open_sparse(archive, stream.name, reading)
+    chosen = _choose(names, reading.columns, stream.name)
+    array = _Rows(archive.open(f"{chosen}.npy"), f"{stream.name}, array {chosen!r}")
+    ids = None
+    if reading.has_ids and _IDS in names:
+        ids = _read_ids(archive, stream.name, array.n_rows)
+    return Opened(array.kind, _named_rows(array.chunks(reading.chunk), ids), array.n_rows)
+
+
+def _choose(names: list[str], columns: tuple[str, ...] | None, file: str) -> str:
+    others = [name for name in names if name != _IDS]
+    if columns is not None and len(columns) == 1 and columns[0] in others:
+        return columns[0]
+    if columns is None and len(others) == 1:
+        return others[0]
+    got = "" if columns is None else f"; got {', '.join(columns)}"
+    raise InvalidArgument(
+        f"{file} holds the arrays {', '.join(names) or '(none)'}: choose the one with the objects "
+        f"by columns=[name] (--columns name){got}."
+    )
+
+
+def _read_ids(archive: zipfile.ZipFile, file: str, n_rows: int) -> np.ndarray[Any, Any]:
+    (chunk,) = _Rows(archive.open(f"{_IDS}.npy"), f"{file}, array 'ids'", most_axes=1).chunks(None)
+    ids: np.ndarray[Any, Any] = np.asarray(chunk.objects)
+    if len(ids) != n_rows or ids.dtype.kind not in "iuU":
+        raise InvalidArgument(
+            f"{file}: the array 'ids' must hold a whole number or a string for each of the "
+            f"{n_rows} objects; got {len(ids)} of type {ids.dtype}."
+        )
+    return ids
+
+
+def _named_rows(chunks: Iterator[Chunk], ids: np.ndarray[Any, Any] | None) -> Iterator[Chunk]:
+    done = 0
+    for chunk in chunks:
+        n = len(chunk.objects)
+        yield chunk if ids is None else Chunk(chunk.objects, ids[done : done + n])
+        done += n
+
+
+def _open_sparse(archive: zipfile.ZipFile, file: str, reading: Reading) -> Opened:
+    """A sparse matrix is read whole, and cut: its arrays lie one behind the other."""
+    sparse = import_extra("scipy.sparse", extra="sparse", needed_by=f"reading {file}")
+    try:
+        matrix = sparse.load_npz(archive.fp).tocsr()
+    except (ValueError, KeyError, TypeError, IndexError, TokenError) as error:
+        raise InvalidArgument(f"{file} is no sparse matrix that scipy saved ({error}).") from error
+    n_rows = int(matrix.shape[0])
+    size = reading.chunk or max(1, n_rows)
+    chunks = (Chunk(matrix[begin : begin + size], None) for begin in range(0, n_rows, size))
+    return Opened("vectors", chunks, n_rows)
+
+
+class _Rows:
+    """The array of an .npy file, whose header was read: rows follow."""
+
+    def __init__(self, file: IO[bytes], name: str, *, most_axes: int = 3) -> None:
+        self._file, self._name = file, name
+        self.shape, self._is_fortran, self.dtype = self._header()
+        n_axes = len(self.shape)
+        is_text = self.dtype.kind in "US" and n_axes == 1
+        if not is_text and not (self.dtype.kind in "biuf" and (n_axes > 1 or most_axes == 1)):
+            raise InvalidArgument(
+                f"{name} must hold numbers, one object a row, or one string each; got an array of "
+                f"shape {self.shape} of {self.dtype}.{_ROW if n_axes == 1 else ''}"
+            )
+        if n_axes > most_axes:
+            raise InvalidArgument(f"{name} must have at most {most_axes} axes; got {self.shape}.")
+
+    @property
+    def n_rows(self) -> int:
+        """The length of the first axis."""
+        return self.shape[0]
+
+    @property
+    def kind(self) -> str:
+        """Strings, or vectors; an array of three axes holds series."""
+        if self.dtype.kind in "US":
+            return "strings"
+        return "series" if len(self.shape) == 3 else "vectors"
+
+    def chunks(self, size: int | None) -> Iterator[Chunk]:
+        """Yield rows; all at once where they lie by columns."""
+        if self._is_fortran:
+            whole = self._read(self.shape[::-1]).T
+            step = size or max(1, self.n_rows)
+            self._check_end()
+            for begin in range(0, self.n_rows, step):
+                yield self._chunk(np.ascontiguousarray(whole[begin : begin + step]))
+            return
+        left = self.n_rows
+        while left:
+            n = min(left, size or left)
+            yield self._chunk(self._read((n, *self.shape[1:])))
+            left -= n
+        self._check_end()
+
+    def _check_end(self) -> None:
+        """Read to the end, where the sums of compressed files are compared."""
+        if self._file.read(1):
+            raise InvalidArgument(f"{self._name} goes on behind its array.")
+
+    def _chunk(self, array: np.ndarray[Any, Any]) -> Chunk:
+        return Chunk(array.tolist() if self.kind == "strings" else array, None)
+
+    def _header(self) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+        readers = {
+            (1, 0): np.lib.format.read_array_header_1_0,
+            (2, 0): np.lib.format.read_array_header_2_0,
+        }
+        try:
+            version = np.lib.format.read_magic(self._file)
+            if version not in readers:
+                raise ValueError(f"version {version} of the format")
+            shape, is_fortran, dtype = readers[version](self._file)
+        except (ValueError, TokenError) as error:
+            raise InvalidArgument(f"{self._name} is no .npy file ({error}).") from error
+        return shape, is_fortran and len(shape) > 1, dtype
+
+    def _read(self, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+        """Return the numbers that come next; the size in a header is believed piece by piece."""
+        n_bytes = math.prod(shape) * self.dtype.itemsize
+        content = bytearray()
+        while len(content) < n_bytes:
+            piece = self._file.read(min(2**24, n_bytes - len(content)))
+            if not piece:
+                raise InvalidArgument(
+                    f"{self._name} is cut: it ends {n_bytes - len(content)} bytes too early."
+                )
+            content += piece
+        return np.frombuffer(content, dtype=self.dtype).reshape(shape)
+
+
+_ROW = " One vector has the shape (1, n): save array.reshape(1, -1)."

@@ -1,0 +1,156 @@
+"""How a table of text is laid out: what is between fields, the header, ids, and what is used."""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fastmks.errors import InvalidArgument
+from fastmks.inputs.chunks import Reading
+
+__all__ = ["Layout", "find_delimiter", "is_number", "is_table", "lay_out"]
+
+_DELIMITERS = ("\t", ",", ";", "|", " ")
+_CLEAR = ("\t", ",", ";")  # which few texts have as often in every line
+_ID_NAMES = ("id", "")  # of a first column that holds ids: an index that pandas wrote has no name
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which columns are what."""
+
+    delimiter: str
+    has_header: bool
+    names: tuple[str, ...]  # what errors call the columns
+    id_at: int | None  # None where there are none, and where they are passed over
+    used: tuple[int, ...]  # the columns of the objects
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all columns are used, in their order."""
+        return self.used == tuple(range(len(self.names)))
+
+
+def is_number(field: str) -> bool:
+    """Whether a field is a number; 1_000 is none here.
+
+    Examples
+    --------
+    >>> is_number(" 1e-3 "), is_number("1_000"), is_number("")
+    (True, False, False)
+    """
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return "_" not in field
+
+
+def split(lines: Sequence[str], delimiter: str) -> list[list[str]]:
+    """Return the fields of lines; what has quotes that do not end is one field."""
+    stripped = [line.strip() for line in lines] if delimiter == " " else lines
+    return list(csv.reader(stripped, delimiter=delimiter, skipinitialspace=delimiter == " "))
+
+
+def find_delimiter(lines: Sequence[str]) -> str:
+    """Return what lies between fields: what makes lines of as many fields, most of them numbers.
+
+    Examples
+    --------
+    >>> find_delimiter(["a;b", "1;2"])
+    ';'
+    """
+    best, most = ",", (0.0, 0)
+    for delimiter in _DELIMITERS:
+        rows = split(lines, delimiter)
+        if len({len(row) for row in rows}) != 1 or len(rows[0]) == 1:
+            continue
+        fields = [field for row in rows[1:] or rows for field in row]
+        score = (sum(map(is_number, fields)) / len(fields), len(rows[0]))
+        if score > most or most == (0.0, 0):
+            best, most = delimiter, score
+    if most == (0.0, 0) and len(lines) > 1:  # some line is wrong: the first one says what is right
+        return find_delimiter(lines[:1])
+    return best
+
+
+def is_table(lines: Sequence[str]) -> bool:
+    """Whether lines are a table of numbers, with a header and a column of ids or without.
+
+    Where only blanks lie between fields, all of them must be numbers.
+
+    Examples
+    --------
+    >>> is_table(["1 2", "3 4"]), is_table(["name,x", "ann,1"]), is_table(["one two"])
+    (True, True, False)
+    """
+    delimiter = find_delimiter(lines)
+    rows = split(lines, delimiter)
+    if rows and all(is_number(field) for row in rows for field in row):
+        return True  # also where a line is too short: that is an error, and no text
+    if not rows or len({len(row) for row in rows}) != 1:
+        return False
+    below = rows[1:] or rows
+    is_wide = len(rows[0]) > 1 and delimiter in _CLEAR
+    return is_wide and all(is_number(field) for row in below for field in row[1:])
+
+
+def lay_out(lines: Sequence[str], reading: Reading, *, is_tab: bool, file: str) -> Layout:
+    """Return the layout of a table, from its first lines.
+
+    The first line is a header where a field of it is no number and all fields below are, where it
+    names a column that is asked for, and where its first field says that ids are below.
+    """
+    delimiter = "\t" if is_tab and any("\t" in line for line in lines) else find_delimiter(lines)
+    first, *below = split(lines, delimiter)
+    has_header = reading.header
+    if has_header is None:
+        has_header = _has_header(first, below, reading)
+    named = first if has_header else [str(i + 1) for i in range(len(first))]
+    id_at = _id_column(named, below if has_header else [first, *below], reading, file, has_header)
+    if reading.columns is None:
+        used = tuple(i for i in range(len(first)) if i != id_at)
+    else:
+        used = tuple(_find(name, named, file, "columns") for name in reading.columns)
+    if not used:
+        raise InvalidArgument(f"{file} has no column beside that of ids.")
+    return Layout(delimiter, has_header, tuple(named), id_at if reading.has_ids else None, used)
+
+
+def _has_header(first: list[str], below: list[list[str]], reading: Reading) -> bool:
+    asked = [*(reading.columns or ()), *filter(None, [reading.id_column])]
+    if any(name in first and not is_number(name) for name in asked):
+        return True
+    if not below:
+        return False
+    if len(first) > 1 and first[0].strip().lower() in _ID_NAMES:
+        return True
+    rows = [row for row in below if len(row) == len(first)]
+    return any(
+        not is_number(field) and bool(rows) and all(is_number(row[i]) for row in rows)
+        for i, field in enumerate(first)
+    )
+
+
+def _id_column(
+    named: list[str], rows: list[list[str]], reading: Reading, file: str, has_header: bool
+) -> int | None:
+    if reading.id_column is not None:
+        return _find(reading.id_column, named, file, "id_column")
+    if len(named) == 1:
+        return None
+    if has_header and named[0].strip().lower() in _ID_NAMES:
+        return 0
+    first = [row[0] for row in rows if row]
+    return 0 if first and not any(map(is_number, first)) else None
+
+
+def _find(wanted: str, named: list[str], file: str, argument: str) -> int:
+    """Return the column of a name, or of a number from 1."""
+    if wanted in named:
+        return named.index(wanted)
+    if wanted.isdecimal() and 1 <= int(wanted) <= len(named):
+        return int(wanted) - 1
+    raise InvalidArgument(
+        f"{argument} must name columns of {file}, or number them from 1 to {len(named)}; it has "
+        f"{', '.join(named[:12])}{', ...' if len(named) > 12 else ''}; got {wanted!r}."
+    )

@@ -1,0 +1,97 @@
+"""Time series of the UCR and UEA archives: .tsv files with a label first, and .ts files."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fastmks.errors import InvalidArgument
+from fastmks.inputs.chunks import Chunk, Opened, Reading, batches
+from fastmks.inputs.streams import Stream
+
+__all__ = ["open_ucr"]
+
+_Series: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def open_ucr(stream: Stream, reading: Reading) -> Opened:
+    """Open a file of time series; labels are passed over, and so are NaN behind the end of one."""
+    first = next(iter(stream.first_lines(1)), "")
+    read = _ts_series if first.lstrip().startswith(("@", "#")) else _tsv_series
+    series = read(stream.lines(), stream.name)
+    return Opened("series", (Chunk(batch, None) for batch in batches(series, reading.block)))
+
+
+def _tsv_series(lines: Iterable[tuple[int, str]], file: str) -> Iterator[_Series]:
+    for number, line in lines:
+        if line.strip():
+            delimiter = "\t" if "\t" in line else "," if "," in line else None
+            _, *fields = line.strip().split(delimiter)
+            yield _numbers(fields, f"{file}, line {number}")
+
+
+@dataclass
+class _Header:
+    """What the lines before @data say."""
+
+    has_label: bool = False
+    has_times: bool = False
+
+
+def _ts_series(lines: Iterable[tuple[int, str]], file: str) -> Iterator[_Series]:
+    header, is_data = _Header(), False
+    for number, line in lines:
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        if is_data:
+            yield _ts_line(text, header, f"{file}, line {number}")
+        elif text.lower() == "@data":
+            is_data = True
+        elif text.startswith("@"):
+            _note(text.lower().split(), header)
+        else:
+            raise InvalidArgument(f"{file}, line {number}: series come behind a line '@data'.")
+    if not is_data:
+        raise InvalidArgument(f"{file} has no line '@data', behind which series come.")
+
+
+def _note(words: list[str], header: _Header) -> None:
+    is_true = len(words) > 1 and words[1] == "true"
+    if words[0] in ("@classlabel", "@targetlabel"):
+        header.has_label = header.has_label or is_true
+    elif words[0] == "@timestamps":
+        header.has_times = is_true
+
+
+def _ts_line(text: str, header: _Header, place: str) -> _Series:
+    """Return (time,) of one channel, else (time, channels)."""
+    if header.has_times or text.startswith("("):
+        raise InvalidArgument(f"{place}: series with time stamps are not read; resample them.")
+    parts = text.split(":")
+    if header.has_label and len(parts) > 1:
+        parts.pop()
+    channels = [_numbers(part.split(","), place) for part in parts]
+    if len({len(channel) for channel in channels}) > 1:
+        lengths = ", ".join(str(len(channel)) for channel in channels)
+        raise InvalidArgument(f"{place}: channels of one series must be as long; got {lengths}.")
+    return channels[0] if len(channels) == 1 else np.stack(channels, axis=1)
+
+
+def _numbers(fields: list[str], place: str) -> _Series:
+    try:
+        numbers = np.array([float("nan" if f.strip() == "?" else f) for f in fields])
+    except ValueError as error:
+        raise InvalidArgument(f"{place}: a series is made of numbers ({error}).") from error
+    missing = np.isnan(numbers)
+    n_kept = len(numbers) - int(missing[::-1].cumprod().sum())
+    if n_kept == 0:
+        raise InvalidArgument(f"{place}: the series holds no number.")
+    bad = np.flatnonzero(~np.isfinite(numbers[:n_kept]))
+    if len(bad):
+        raise InvalidArgument(
+            f"{place}: number {bad[0] + 1} of the series is {fields[bad[0]].strip()}; fill gaps "
+            "first."
+        )
+    return numbers[:n_kept]

@@ -1,0 +1,154 @@
+"""The bytes of a file or of standard input: decompressed, with a look at how they begin."""
+
+import errno
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import IO, Any, cast
+
+from fastmks.errors import InvalidArgument
+from fastmks.lines import numbered_lines
+
+__all__ = ["Stream", "damage_named", "open_stream"]
+
+_GZIP = b"\x1f\x8b"  # how gzip files begin, whatever their name
+_PREFIX = 2**16  # bytes to look at
+
+
+class _Joined(io.RawIOBase):
+    """Bytes that were read already, and those that follow them."""
+
+    def __init__(self, first: bytes, rest: IO[bytes]) -> None:
+        self._first, self._rest = memoryview(first), rest
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer, with less than it holds where the first bytes end."""
+        view = memoryview(buffer).cast("B")
+        if len(self._first):
+            n = min(len(view), len(self._first))
+            view[:n], self._first = self._first[:n], self._first[n:]
+            return n
+        part = self._rest.read1(len(view))  # type: ignore[attr-defined]  # what a pipe has now
+        view[: len(part)] = part
+        return len(part)
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A file that is read once, from its beginning to its end."""
+
+    name: str  # what errors call it
+    path: str | None  # None for standard input
+    prefix: bytes  # how it begins, read ahead
+    is_whole: bool  # the prefix is all of it
+    file: IO[bytes]
+    others: list[IO[bytes]] = field(default_factory=list)  # to be closed with it
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield the number of each line, and its text."""
+        return numbered_lines(self.file, self.name)
+
+    def first_lines(self, most: int) -> list[str]:
+        """Return the lines at the beginning that are read ahead as a whole, at most so many."""
+        text = self.prefix.decode("utf-8-sig", errors="replace")
+        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        if not self.is_whole and len(lines) > 1:
+            lines.pop()  # it may be cut
+        return [line for line in lines if line.strip()][:most]
+
+    def seekable(self) -> IO[bytes]:
+        """Return the bytes as a file that can be read in any order; a copy on disk if need be."""
+        if self.path is not None and os.path.isfile(self.path):  # noqa: PTH113
+            plain = open(self.path, "rb")  # noqa: PTH123, SIM115, closed with the stream
+            self.others.append(plain)
+            if plain.read(len(self.prefix)) == self.prefix:  # not compressed
+                plain.seek(0)
+                return plain
+        copy = cast("IO[bytes]", tempfile.TemporaryFile())  # noqa: SIM115, closed with the stream
+        self.others.append(copy)
+        with damage_named(self.name):
+            while piece := self.file.read(2**20):
+                copy.write(piece)
+        copy.seek(0)
+        return copy
+
+    def close(self) -> None:
+        """Close the file; standard input stays open."""
+        for file in (*self.others, self.file):
+            file.close()
+
+
+@contextmanager
+def damage_named(name: str) -> Iterator[None]:
+    """Turn what readers of binary files raise into an error that names the file."""
+    import gzip  # here, since importing them costs time that few need
+    import zipfile
+    import zlib
+
+    try:
+        yield
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InvalidArgument(f"{name}: the gzip file is damaged ({error}).") from error
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, UnicodeDecodeError) as error:
+        raise InvalidArgument(f"{name} is damaged ({error}).") from error
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # of a place before the beginning, where a size is wrong
+            raise
+        raise InvalidArgument(f"{name} is damaged ({error}).") from error
+
+
+def open_stream(path: str | os.PathLike[str]) -> Stream:
+    """Open a file, or standard input for ``-``; gzip is undone whatever the name says.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "x.txt"
+    ...     _ = file.write_text("one\\ntwo\\n")
+    ...     stream = open_stream(file)
+    ...     list(stream.lines())
+    ...     stream.close()
+    [(1, 'one'), (2, 'two')]
+    """
+    given = os.fspath(path)
+    raw: IO[bytes]
+    if given == "-":
+        # Behind a reader of its own, so that closing that leaves standard input open.
+        name, raw = "standard input", io.BufferedReader(_Joined(b"", sys.stdin.buffer))
+    else:
+        name, raw = given, open(given, "rb")  # noqa: PTH123, SIM115, it is closed with the stream
+    stream = _look(raw, name, None if given == "-" else given)
+    if not stream.prefix.startswith(_GZIP):
+        return stream
+    import gzip
+
+    with damage_named(name):
+        return _look(cast("IO[bytes]", gzip.GzipFile(fileobj=stream.file)), name, stream.path)
+
+
+def _look(raw: IO[bytes], name: str, path: str | None) -> Stream:
+    """Read ahead; pipes give what they have, and so are asked again."""
+    prefix = bytearray()
+    while len(prefix) < _PREFIX and (piece := raw.read(_PREFIX - len(prefix))):
+        prefix += piece
+    joined = io.BufferedReader(_Closing(bytes(prefix), raw), 2**18)
+    return Stream(name, path, bytes(prefix), len(prefix) < _PREFIX, joined)
+
+
+class _Closing(_Joined):
+    """The same, closing what it reads from."""
+
+    def close(self) -> None:
+        """Close both."""
+        if not self.closed:
+            self._rest.close()
+        super().close()

@@ -1,0 +1,122 @@
+"""Tables of text: vectors from CSV and TSV files, one a line, with or without header and ids."""
+
+import csv
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from fastmks.errors import InvalidArgument
+from fastmks.inputs.chunks import Chunk, Opened, Reading, batches
+from fastmks.inputs.layout import Layout, is_number, lay_out
+from fastmks.inputs.molecules import Fingerprints
+from fastmks.inputs.streams import Stream
+
+__all__ = ["open_csv"]
+
+_LOOKED_AT = 50  # lines
+
+
+def open_csv(stream: Stream, reading: Reading) -> Opened:
+    """Open a table: a vector a line; or one column of strings or SMILES, where these are wanted."""
+    lines = stream.first_lines(_LOOKED_AT)
+    if not lines:
+        raise InvalidArgument(f"{stream.name} is empty.")
+    is_tab = (stream.path or "").lower().removesuffix(".gz").endswith(".tsv")
+    try:
+        layout = lay_out(lines, reading, is_tab=is_tab, file=stream.name)
+    except csv.Error as error:
+        raise InvalidArgument(f"{stream.name} is no table ({error}).") from error
+    rows = _rows(stream, layout)
+    if len(layout.used) == 1 and reading.kind == "strings":
+        return Opened("strings", _strings(rows, layout, reading))
+    if len(layout.used) == 1 and reading.kind == "fingerprints":
+        return Opened("fingerprints", _fingerprints(rows, layout, reading, stream.name))
+    return Opened("vectors", _vectors(rows, layout, reading, stream.name))
+
+
+def _rows(stream: Stream, layout: Layout) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of the line and the fields of each row."""
+    is_blank = layout.delimiter == " "
+    lines = (line.strip() if is_blank else line for _, line in stream.lines())
+    reader = csv.reader(lines, delimiter=layout.delimiter, skipinitialspace=is_blank, strict=True)
+    is_first, n_fields = True, len(layout.names)
+    try:
+        for row in reader:
+            if not row or (n_fields > 1 and len(row) == 1 and not row[0].strip()):
+                continue
+            if len(row) != n_fields:
+                raise InvalidArgument(
+                    f"{stream.name}, line {reader.line_num}: {len(row)} fields, where the first "
+                    f"line has {n_fields}."
+                )
+            if not (is_first and layout.has_header):
+                yield reader.line_num, row
+            is_first = False
+    except csv.Error as error:
+        raise InvalidArgument(f"{stream.name}, line {reader.line_num}: {error}.") from error
+
+
+def _ids(batch: list[tuple[int, list[str]]], layout: Layout) -> list[str] | None:
+    at = layout.id_at
+    return None if at is None else [row[at].strip() for _, row in batch]
+
+
+def _strings(
+    rows: Iterator[tuple[int, list[str]]], layout: Layout, reading: Reading
+) -> Iterator[Chunk]:
+    (at,) = layout.used
+    for batch in batches(rows, reading.block):
+        yield Chunk([row[at] for _, row in batch], _ids(batch, layout))
+
+
+def _fingerprints(
+    rows: Iterator[tuple[int, list[str]]], layout: Layout, reading: Reading, file: str
+) -> Iterator[Chunk]:
+    (at,) = layout.used
+    made = Fingerprints(radius=reading.radius, bits=reading.bits)
+    for batch in batches(rows, reading.block):
+        places = [f"{file}, line {number}" for number, _ in batch]
+        smiles = [row[at].strip() for _, row in batch]
+        yield Chunk(made.of(smiles, places), _ids(batch, layout))
+
+
+def _vectors(
+    rows: Iterator[tuple[int, list[str]]], layout: Layout, reading: Reading, file: str
+) -> Iterator[Chunk]:
+    for batch in batches(rows, reading.block):
+        fields = [row for _, row in batch]
+        if not layout.is_plain:
+            fields = [[row[i] for i in layout.used] for row in fields]
+        vectors = _numbers(fields)
+        if vectors is None or not np.isfinite(vectors).all():
+            raise InvalidArgument(_fault(batch, layout, file))
+        if reading.kind == "fingerprints" and bool(np.isin(vectors, (0.0, 1.0)).all()):
+            vectors = vectors.astype(bool)
+        yield Chunk(vectors, _ids(batch, layout))
+
+
+def _numbers(fields: list[list[str]]) -> np.ndarray[Any, Any] | None:
+    """Return the fields as numbers; None where one is none."""
+    if any("_" in "".join(row) for row in fields):
+        return None
+    try:
+        return np.array(fields, dtype=np.float64)
+    except ValueError:
+        return None
+
+
+def _fault(batch: list[tuple[int, list[str]]], layout: Layout, file: str) -> str:
+    """Return what is wrong with the first field that is no finite number."""
+    for number, row in batch:
+        for i in layout.used:
+            if is_number(row[i]) and np.isfinite(float(row[i])):
+                continue
+            name = f" ({layout.names[i]})" if layout.has_header else ""
+            given = repr(row[i][:40]) if row[i].strip() else "an empty field"
+            return (
+                f"{file}, line {number}, column {i + 1}{name}: vectors are made of finite numbers; "
+                f"got {given}. Fill it, choose other columns (columns=), or say which one holds "
+                "ids (id_column=)."
+            )
+    return f"{file}: vectors are made of finite numbers."

@@ -1,0 +1,41 @@
+"""Strings: one a line, or the sequences of FASTA files."""
+
+from collections.abc import Iterator
+
+from fastmks.errors import InvalidArgument
+from fastmks.fasta import fasta_records
+from fastmks.inputs.chunks import Chunk, Opened, Reading, batches
+from fastmks.inputs.streams import Stream
+
+__all__ = ["open_fasta", "open_lines"]
+
+
+def open_lines(stream: Stream, reading: Reading) -> Opened:
+    """Open a text file: each line is an object, without the end of the line; an empty one too."""
+    strings = (line for _, line in stream.lines())
+    return Opened("strings", (Chunk(batch, None) for batch in batches(strings, reading.block)))
+
+
+def open_fasta(stream: Stream, reading: Reading) -> Opened:
+    """Open a FASTA file: sequences, and their names as ids."""
+    return Opened("strings", _sequences(stream, reading))
+
+
+def _sequences(stream: Stream, reading: Reading) -> Iterator[Chunk]:
+    seen: dict[str, int] | None = {} if reading.chunk is None and reading.has_ids else None
+    for batch in batches(fasta_records(stream.lines(), stream.name), reading.block):
+        if seen is not None:
+            _check_new(batch, seen, stream.name)
+        names = [name for name, _, _ in batch] if reading.has_ids else None
+        yield Chunk([sequence for _, _, sequence in batch], names)
+
+
+def _check_new(records: list[tuple[str, int, str]], seen: dict[str, int], file: str) -> None:
+    """Refuse a name that was given before, where all are read; a stream may repeat itself."""
+    for name, line, _ in records:
+        if name in seen:
+            raise InvalidArgument(
+                f"{file}, line {line}: the name {name!r} was given on line {seen[name]} already. "
+                "Names are ids, so each must be there once: rename or drop one of the two."
+            )
+        seen[name] = line

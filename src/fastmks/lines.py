@@ -1,0 +1,42 @@
+"""Lines of text files, numbered: what is wrong with one names the file and the line."""
+
+import codecs
+import zlib
+from collections.abc import Iterable, Iterator
+
+from fastmks.errors import InvalidArgument
+
+__all__ = ["numbered_lines"]
+
+
+def numbered_lines(raw: Iterable[bytes], name: str) -> Iterator[tuple[int, str]]:
+    """Yield the number of each line, from 1, and its text without the end of the line.
+
+    Examples
+    --------
+    >>> list(numbered_lines([b"one\\r\\n", b"two"], "x.txt"))
+    [(1, 'one'), (2, 'two')]
+    """
+    import gzip  # here, since importing it costs time that few need
+
+    number = 0
+    try:
+        for number, line in enumerate(_split_lines(raw), start=1):
+            yield number, line.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidArgument(
+            f"{name}, line {number}: not text in UTF-8 ({error.reason})."
+        ) from error
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InvalidArgument(
+            f"{name}, behind line {number}: the gzip file is damaged ({error})."
+        ) from error
+
+
+def _split_lines(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Split at carriage returns too, which end lines in old files, and drop a byte order mark."""
+    is_first = True
+    for line in lines:
+        for part in line.removesuffix(b"\n").removesuffix(b"\r").split(b"\r"):
+            yield part.removeprefix(codecs.BOM_UTF8) if is_first else part
+            is_first = False

@@ -1,0 +1,107 @@
+"""Answers as they are written: hits of some queries, by the names of the queries."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fastmks.hits import Hits, HitsAbove
+
+__all__ = ["Answers", "answers_of"]
+
+_Array: TypeAlias = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Hits of some queries: those of query i are ``offsets[i]:offsets[i + 1]``.
+
+    Examples
+    --------
+    >>> import fastmks
+    >>> from fastmks.outputs import answers_of
+    >>> index = fastmks.Index([[1.0], [2.0]], ids=["a", "b"])
+    >>> list(answers_of(index.search([[1.0]], k=2), ["q"]).rows())
+    [('q', 1, 'b', 2.0), ('q', 2, 'a', 1.0)]
+    """
+
+    queries: _Array  # (n_queries,) the names of the queries
+    offsets: _Array
+    ids: _Array
+    values: _Array
+    gap: _Array | None = None  # (n_queries,) of an approximate search
+    k: int | None = None  # hits of each query, where they are as many
+
+    @property
+    def counts(self) -> _Array:
+        """The number of hits of each query."""
+        counts: _Array = np.diff(self.offsets)
+        return counts
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of what `rows` yields.
+
+        Examples
+        --------
+        >>> import fastmks
+        >>> from fastmks.outputs import answers_of
+        >>> answers_of(fastmks.Index([[1.0]]).search([[1.0]]), [0]).fields
+        ('query', 'rank', 'id', 'value')
+        """
+        return ("query", "rank", "id", "value", *(() if self.gap is None else ("gap",)))
+
+    def columns(self) -> dict[str, _Array]:
+        """Return the hits by field, one entry for each.
+
+        Examples
+        --------
+        >>> import fastmks
+        >>> from fastmks.outputs import answers_of
+        >>> answers_of(fastmks.Index([[2.0]]).search([[1.0], [3.0]]), [0, 1]).columns()["value"]
+        array([2., 6.])
+        """
+        counts = self.counts
+        begins = np.repeat(self.offsets[:-1], counts)
+        columns = {
+            "query": np.repeat(self.queries, counts),
+            "rank": np.arange(len(self.values), dtype=np.int64) - begins + 1,
+            "id": self.ids,
+            "value": self.values,
+        }
+        if self.gap is not None:
+            columns["gap"] = np.repeat(self.gap, counts)
+        return columns
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """Yield the hits as plain values.
+
+        Examples
+        --------
+        >>> import fastmks
+        >>> from fastmks.outputs import answers_of
+        >>> list(answers_of(fastmks.Index([[2.0]]).search([[1.0]]), ["q"]).rows())
+        [('q', 1, 0, 2.0)]
+        """
+        return zip(*(column.tolist() for column in self.columns().values()), strict=True)
+
+
+def answers_of(hits: Hits | HitsAbove, queries: Any, *, with_gap: bool = False) -> Answers:
+    """Return the answers of a search, given the names of its queries.
+
+    Examples
+    --------
+    >>> import fastmks
+    >>> from fastmks.outputs import answers_of
+    >>> index = fastmks.Index([[1.0], [2.0]])
+    >>> answers_of(index.search_above([[1.0], [3.0]], threshold=2.0), [0, 1]).counts.tolist()
+    [1, 2]
+    """
+    names = np.asarray(queries)
+    if isinstance(hits, HitsAbove):
+        return Answers(names, hits.offsets, hits.ids, hits.values)
+    n_queries, k = hits.values.shape
+    offsets = np.arange(n_queries + 1, dtype=np.int64) * k
+    gap = hits.gap if with_gap else None
+    return Answers(names, offsets, hits.ids.reshape(-1), hits.values.reshape(-1), gap, k)

@@ -1,0 +1,53 @@
+"""Answers as text: CSV, and JSON lines. Numbers are written so that they read back the same."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator
+
+from fastmks.outputs.answers import Answers
+
+__all__ = ["csv_pieces", "json_pieces"]
+
+
+def csv_pieces(chunks: Iterable[Answers]) -> Iterator[bytes]:
+    """Yield the bytes of a CSV file, a header first.
+
+    Examples
+    --------
+    >>> import fastmks
+    >>> from fastmks.outputs import answers_of
+    >>> hits = fastmks.Index([[0.1]]).search([[3.0]])
+    >>> b"".join(csv_pieces([answers_of(hits, ["q"])]))
+    b'query,rank,id,value\\nq,1,0,0.30000000000000004\\n'
+    """
+    is_first = True
+    for answers in chunks:
+        text = io.StringIO(newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        if is_first:
+            writer.writerow(answers.fields)
+            is_first = False
+        writer.writerows(answers.rows())
+        yield text.getvalue().encode()
+
+
+def json_pieces(chunks: Iterable[Answers]) -> Iterator[bytes]:
+    """Yield the bytes of a file with a line of JSON for each hit.
+
+    Examples
+    --------
+    >>> import fastmks
+    >>> from fastmks.outputs import answers_of
+    >>> hits = fastmks.Index([[0.1]]).search([[3.0]])
+    >>> b"".join(json_pieces([answers_of(hits, ["q"])]))
+    b'{"query": "q", "rank": 1, "id": 0, "value": 0.30000000000000004}\\n'
+    """
+    for answers in chunks:
+        lines = []
+        for row in answers.rows():
+            record = dict(zip(answers.fields, row, strict=True))
+            if record.get("gap") == float("inf"):
+                record["gap"] = None  # JSON has no infinity
+            lines.append(json.dumps(record, ensure_ascii=False))
+        yield "".join(f"{line}\n" for line in lines).encode()

@@ -1,0 +1,272 @@
+"""The command line, in this process: commands, options, errors and exit codes."""
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fastmks
+from calling import Q, X
+from fastmks import Index, kernels, load
+from fastmks.cli import run
+from fastmks.cli.options import Form, OutputForm
+from fastmks.inputs import FORMS
+from fastmks.outputs import OUTPUT_FORMS
+
+
+class TestBuild:
+    def test_what_is_made_is_an_index_of_the_file(self, fastmks_):
+        said = fastmks_("build x.npy -o x.fmks --kernel polynomial:degree=10 --algorithm tree")
+        assert "300 vectors of 5 columns, Polynomial(degree=10" in said
+        assert "kernel evaluations" in said
+        assert f"{Path('x.fmks').stat().st_size:,} bytes" in said
+        index = load("x.fmks")
+        assert index.kernel == kernels.Polynomial(degree=10)
+        want = Index(X, index.kernel).search(Q, 4)
+        assert np.array_equal(index.search(Q, 4).values, want.values)
+
+    @pytest.mark.parametrize(
+        ("file", "kernel"),
+        [
+            ("x.npy", kernels.Linear()),
+            ("p.fasta.gz", kernels.Normalized(kernels.Spectrum(3))),
+            ("m.smi", kernels.Tanimoto()),
+            ("w.txt", kernels.Normalized(kernels.Spectrum(3))),
+        ],
+    )
+    def test_the_kernel_suits_the_objects_and_is_said(self, folder, capfd, file, kernel):
+        assert run(["build", file, "-o", "i.fmks"]) == 0
+        assert load("i.fmks").kernel == kernel
+        assert f"kernel {kernel!r}" in capfd.readouterr().err
+
+    def test_series_get_a_bandwidth_from_the_data(self, fastmks_):
+        fastmks_("build s_TRAIN.tsv -o s.fmks")
+        kernel = load("s.fmks").kernel
+        assert isinstance(kernel, kernels.Normalized)
+        assert 1.0 < kernel.kernel.bandwidth < 200.0
+
+    def test_ids_from_columns_and_files(self, fastmks_):
+        fastmks_("build t.csv -o t.fmks")
+        assert load("t.fmks").ids[:2].tolist() == ["n0", "n1"]
+        fastmks_("build t.csv -o t.fmks --force --no-ids --columns a,b,c")
+        index = load("t.fmks")
+        assert index.ids[:2].tolist() == [0, 1]
+        assert index.get([1]).tolist() == [X[1, :3].tolist()]
+        Path("ids.txt").write_text("".join(f"{i}\n" for i in range(1000, 1300)))
+        fastmks_("build x.npy -o x.fmks --ids ids.txt")
+        assert load("x.fmks").ids[0] == 1000
+
+    def test_an_existing_file_is_kept_without_force(self, fastmks_, failing):
+        fastmks_("build x.npy -o x.fmks")
+        content = Path("x.fmks").read_bytes()
+        assert failing("build w.txt -o x.fmks") == (
+            2,
+            "fastmks: error: x.fmks exists; pass --force to replace it.",
+        )
+        assert Path("x.fmks").read_bytes() == content
+        assert "strings" in fastmks_("build w.txt -o x.fmks --force")
+
+    def test_standard_input(self, fastmks_, monkeypatch):
+        stdin = io.TextIOWrapper(io.BytesIO(Path("x.npy").read_bytes()))
+        monkeypatch.setattr(sys, "stdin", stdin)
+        assert "300 vectors" in fastmks_("build - -o x.fmks")
+
+
+class TestChanges:
+    def test_adding_and_removing(self, fastmks_):
+        fastmks_("build x.npy -o x.fmks")
+        assert "23 added; <Index: 323 vectors" in fastmks_("add x.fmks q.npy")
+        assert load("x.fmks").ids[-1] == 322
+        assert "2 removed; <Index: 321 vectors" in fastmks_("remove x.fmks 5 322")
+        Path("gone.txt").write_text("6\n7\n")
+        assert "2 removed" in fastmks_("remove x.fmks --from gone.txt")
+        index = load("x.fmks")
+        assert [name in index for name in (4, 5, 6, 7, 322)] == [True, False, False, False, False]
+        everything = np.concatenate([X, Q[:-1]])
+        kept = [i for i in range(322) if i not in (5, 6, 7)]
+        want = Index(everything[kept], ids=kept).search(Q, 3)
+        assert np.array_equal(index.search(Q, 3).ids, want.ids)
+
+    def test_ids_are_of_the_kind_of_the_index(self, fastmks_):
+        fastmks_("build t.csv -o t.fmks")
+        Path("more.csv").write_text("id,a,b,c,d,e\n77,1,2,3,4,5\n")
+        fastmks_("add t.fmks more.csv")
+        assert "77" in load("t.fmks")
+        fastmks_("remove t.fmks 77 n3")
+        assert len(load("t.fmks")) == 299
+
+    def test_molecules_are_added_with_the_bits_of_the_index(self, fastmks_):
+        fastmks_("build m.smi -o m.fmks --bits 256")
+        Path("more.smi").write_text("CCCCO butanol\n")
+        fastmks_("add m.fmks more.smi")
+        assert load("m.fmks").get(["butanol"]).shape == (1, 256)
+
+    @pytest.mark.parametrize(
+        ("line", "code", "words"),
+        [
+            ("remove x.fmks", 2, "--from"),
+            ("remove x.fmks 4 9999", 1, "9999"),
+            ("remove x.fmks ann", 1, "whole numbers"),
+            ("add x.fmks w.txt", 1, "(w.txt was read as lines: strings; --form overrules.)"),
+            ("add x.fmks t.csv", 1, "whole numbers"),
+        ],
+    )
+    def test_what_fails_changes_nothing(self, fastmks_, failing, line, code, words):
+        fastmks_("build x.npy -o x.fmks")
+        content = Path("x.fmks").read_bytes()
+        got, said = failing(line)
+        assert got == code
+        assert words in said
+        assert Path("x.fmks").read_bytes() == content
+
+
+class TestLooking:
+    def test_info(self, fastmks_):
+        fastmks_("build t.csv -o t.fmks --kernel gaussian:bandwidth=2 --algorithm tree")
+        facts = json.loads(fastmks_("info t.fmks --json"))
+        assert facts["n_objects"] == 300
+        assert facts["kernel"] == "Gaussian(bandwidth=2.0)"
+        assert (facts["ids"], facts["algorithm"]) == ("strings", "tree")
+        assert (facts["has_tree"], facts["has_filter"], facts["parts"]) == (True, False, 1)
+        assert facts["file_bytes"] == Path("t.fmks").stat().st_size
+        text = fastmks_("info t.fmks")
+        assert "Gaussian(bandwidth=2.0)" in text
+        assert len(text.splitlines()) == len(facts)
+
+    def test_explain(self, fastmks_):
+        fastmks_("build x.npy -o x.fmks")
+        assert "23 queries, k = 5, among 300 objects: scan" in fastmks_("explain x.fmks q.npy -k 5")
+        assert json.loads(fastmks_("explain x.fmks q.npy --json"))["k"] == 10
+
+    def test_hardness(self, fastmks_):
+        want = fastmks.hardness(X, "cosine", sample=100, seed=3)
+        said = fastmks_("hardness x.npy --kernel cosine --sample 100 --seed 3")
+        assert said.strip() == str(want)
+        fastmks_("hardness x.npy --queries q.npy --sample 50 --figure h.png")
+        assert Path("h.png").stat().st_size > 1000
+
+    def test_hardness_of_a_kernel_that_is_not_mercer(self, failing):
+        code, line = failing("hardness x.npy --kernel tanh")
+        assert code == 1
+        assert "Mercer" in line
+
+    def test_bench_compares_engines(self, fastmks_, capfd):
+        said = fastmks_("bench x.npy q.npy -k 3 --rounds 2")
+        assert "300 objects, 23 queries, k = 3, Linear()" in said
+        engines = [line.split()[0] for line in said.splitlines()[2:]]
+        assert engines == ["scan", "filter", "tree", "auto", "numpy"]
+        assert said.count("all the same") == 5
+
+    def test_bench_takes_queries_out_of_the_objects(self, folder, capfd):
+        assert run(["bench", "p.fasta.gz", "--engines", "scan,numpy", "--rounds", "1"]) == 0
+        out, err = capfd.readouterr()
+        assert "18 objects, 2 queries, k = 10" in out
+        assert "numpy: for a linear kernel of dense vectors only" in err
+
+    def test_bench_of_engines_that_are_none(self, failing):
+        assert failing("bench x.npy --engines scan,kd")[0] == 2
+
+    def test_demo(self, fastmks_):
+        said = fastmks_("demo")
+        assert said.count("450 of 450") == 4
+        assert "Polynomial(degree=10)" in said
+
+
+class TestProgram:
+    def test_version_and_help(self, fastmks_):
+        assert fastmks_("--version").split() == ["fastmks", fastmks.__version__]
+        assert "Examples:" in fastmks_("--help")
+        assert fastmks_("") == fastmks_("--help")
+
+    @pytest.mark.parametrize(
+        "command",
+        ["build", "search", "add", "remove", "info", "explain", "hardness", "bench", "demo"],
+    )
+    def test_every_command_has_help_with_examples(self, fastmks_, command):
+        said = fastmks_(f"{command} --help")
+        assert f"Usage: fastmks {command}" in said
+        assert f"\n    fastmks {command}" in said
+
+    @pytest.mark.parametrize(
+        ("line", "words"),
+        [
+            ("finds", "finds"),
+            ("build", "argument"),
+            ("build x.npy", "--output"),
+            ("build x.npy -o i.fmks --kernel gausian", "Did you mean 'gaussian'"),
+            ("build x.npy -o i.fmks --kernel polynomial:degree=x", "degree"),
+            ("build x.npy -o i.fmks --kernel os:system", "kernel must be"),
+            ("build x.npy -o i.fmks --speed 3", "--speed"),
+        ],
+    )
+    def test_wrong_usage(self, failing, line, words):
+        code, said = failing(line)
+        assert code == 2
+        assert words in said
+
+    @pytest.mark.parametrize(
+        ("line", "words"),
+        [
+            ("build nope.npy -o i.fmks", "No such file or directory: nope.npy"),
+            ("build . -o i.fmks", "Is a directory: ."),
+            ("build w.txt -o i.fmks --kernel linear", "strings"),
+            ("build x.npy -o i.fmks --base 0.5", "base must be"),
+            ("build x.npy -o no/i.fmks", "No such file or directory: no/i.fmks"),
+            ("build x.npy -o i.fmks --kernel tanh --algorithm tree", "Mercer"),
+            ("info w.txt", "w.txt"),
+        ],
+    )
+    def test_failed_work(self, failing, line, words):
+        code, said = failing(line)
+        assert code == 1
+        assert words in said
+        assert not Path("i.fmks").exists()
+
+    @pytest.mark.parametrize("line", ["--debug info w.txt", "info w.txt --debug"])
+    def test_debug_shows_the_trace(self, folder, capfd, line):
+        assert run(line.split()) == 1
+        err = capfd.readouterr().err
+        assert "Traceback" in err
+        assert err.splitlines()[-1].startswith("fastmks: error: ")
+
+    def test_what_nobody_thought_of_is_one_line_too(self, failing, monkeypatch):
+        def broken(*_, **__):
+            raise RuntimeError("over\nthere")
+
+        monkeypatch.setattr("fastmks.loading.load", broken)
+        code, said = failing("info x.npy")
+        assert (code, said) == (
+            1,
+            "fastmks: error: RuntimeError: over there (--debug shows where)",
+        )
+
+    def test_an_interrupt_is_130_and_leaves_nothing(self, folder, monkeypatch):
+        assert run(["build", "x.npy", "-o", "x.fmks"]) == 0
+        before = sorted(folder.iterdir())
+
+        def interrupted(*_, **__):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(Index, "search", interrupted)
+        assert run(["search", "x.fmks", "q.npy", "-o", "h.csv"]) == 130
+        assert sorted(folder.iterdir()) == before
+
+    def test_without_its_extra_it_says_so(self, monkeypatch, capfd):
+        monkeypatch.setitem(sys.modules, "typer", None)
+        assert run(["info", "x"]) == 2
+        assert capfd.readouterr().err == (
+            "fastmks: error: the command line needs typer: pip install fastmks[cli]\n"
+        )
+
+    def test_a_form_without_its_extra_says_so(self, failing, monkeypatch):
+        monkeypatch.setitem(sys.modules, "rdkit", None)
+        code, said = failing("build m.smi -o m.fmks")
+        assert code == 1
+        assert said.endswith("reading SMILES needs rdkit: pip install fastmks[chem]")
+
+    def test_choices_are_those_of_the_library(self):
+        assert tuple(one.value for one in Form) == FORMS
+        assert tuple(one.value for one in OutputForm) == OUTPUT_FORMS

@@ -1,0 +1,171 @@
+"""The command search, in this process: the hits of the library, whatever the options."""
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pyarrow import parquet
+
+from calling import Q, X, rows_of, rows_of_hits, words
+from fastmks import Index, load
+from fastmks.cli import run
+
+
+class TestSearch:
+    @pytest.fixture(autouse=True)
+    def _index(self, fastmks_):
+        fastmks_("build x.npy -o x.fmks --kernel cosine")
+
+    def test_the_hits_are_those_of_the_library(self, fastmks_):
+        want = rows_of_hits(Index(X, "cosine").search(Q, 4), range(23))
+        assert rows_of(fastmks_("search x.fmks q.npy -k 4")) == want
+
+    @pytest.mark.parametrize("chunk", [1, 7, 23, 4096])
+    def test_chunks_make_no_difference(self, fastmks_, chunk):
+        want = fastmks_("search x.fmks q.npy -k 4")
+        assert fastmks_(f"search x.fmks q.npy -k 4 --chunk {chunk}") == want
+
+    @pytest.mark.parametrize("algorithm", ["auto", "scan", "tree", "dual-tree", "filter"])
+    def test_algorithms_and_threads_make_no_difference(self, fastmks_, algorithm):
+        want = fastmks_("search x.fmks q.npy -k 4")
+        got = fastmks_(f"search x.fmks q.npy -k 4 --algorithm {algorithm} --threads 2")
+        assert got == want
+
+    def test_every_form_of_output(self, fastmks_):
+        want = Index(X, "cosine").search(Q, 2)
+        fastmks_("search x.fmks q.npy -k 2 -o h.csv")
+        assert rows_of(Path("h.csv").read_text()) == rows_of_hits(want, range(23))
+        fastmks_("search x.fmks q.npy -k 2 -o h.jsonl --chunk 5")
+        lines = [json.loads(line) for line in Path("h.jsonl").read_text().splitlines()]
+        assert [line["value"] for line in lines] == want.values.ravel().tolist()
+        fastmks_("search x.fmks q.npy -k 2 -o h.parquet --chunk 5")
+        assert parquet.read_table("h.parquet").column("id").to_pylist() == want.ids.ravel().tolist()
+        fastmks_("search x.fmks q.npy -k 2 -o anything --output-form npz --chunk 5")
+        with np.load("anything") as found:
+            assert np.array_equal(found["values"], want.values)
+        assert (
+            fastmks_("search x.fmks q.npy -k 2 --output-form jsonl") == Path("h.jsonl").read_text()
+        )
+        assert fastmks_("search x.fmks q.npy -k 2 -o -") == Path("h.csv").read_text()
+
+    def test_a_threshold(self, fastmks_):
+        want = Index(X, "cosine").search_above(Q, 0.8)
+        rows = rows_of(fastmks_("search x.fmks q.npy --threshold 0.8 --chunk 6"))
+        assert [row[3] for row in rows] == want.values.tolist()
+        assert [int(row[2]) for row in rows] == want.ids.tolist()
+        assert [int(row[0]) for row in rows] == np.repeat(
+            np.arange(23), np.diff(want.offsets)
+        ).tolist()
+
+    @pytest.mark.parametrize(
+        ("options", "arguments"),
+        [
+            ("--epsilon 0.1", {"epsilon": 0.1}),
+            ("--relative 0.1", {"relative": 0.1}),
+            ("--rank 30 --delta 0.2 --seed 4", {"rank": 30, "delta": 0.2, "seed": 4}),
+            ("--budget 20", {"budget": 20}),
+        ],
+    )
+    def test_approximate_searches_are_those_of_the_library_with_their_gap(
+        self, fastmks_, options, arguments
+    ):
+        fastmks_("build x.npy -o x.fmks --force --kernel cosine --algorithm tree")
+        want = load("x.fmks").search(Q, 3, **arguments)
+        chunk = 4096 if "rank" in arguments else 10  # each chunk has draws of its own
+        text = fastmks_(f"search x.fmks q.npy -k 3 --chunk {chunk} {options}")
+        assert rows_of(text) == rows_of_hits(want, range(23))
+        gaps = [float(row["gap"]) for row in csv.DictReader(io.StringIO(text))]
+        assert gaps == np.repeat(want.gap, 3).tolist()
+
+    def test_chunks_have_draws_of_their_own_and_the_same_each_time(self, fastmks_):
+        np.save("same.npy", np.repeat(Q[:1], 40, axis=0))
+        line = "search x.fmks same.npy -k 1 --rank 60 --seed {} --chunk 1 --algorithm tree"
+        first, again, other = (fastmks_(line.format(seed)) for seed in (1, 1, 2))
+        assert first == again != other
+        assert len({row[2] for row in rows_of(first)}) > 5
+
+    def test_seconds(self, folder, capfd):
+        assert run(words("search x.fmks q.npy -k 2 --algorithm tree --seconds 5 -o h.csv")) == 0
+        assert "exact" in capfd.readouterr().err  # time enough for all
+
+    def test_only_some_objects(self, fastmks_):
+        want = rows_of_hits(Index(X, "cosine").search(Q, 2, only=[3, 5, 8]), range(23))
+        assert rows_of(fastmks_("search x.fmks q.npy -k 2 --only 3,5,8")) == want
+        Path("only.txt").write_text("3\n5\n\n8\n")
+        assert rows_of(fastmks_("search x.fmks q.npy -k 2 --only only.txt")) == want
+        assert len(rows_of(fastmks_("search x.fmks q.npy --only 3,5,8"))) == 3 * 23
+
+    def test_each_object_among_the_others(self, fastmks_):
+        want = rows_of_hits(Index(X, "cosine").search_self(2), range(300))
+        assert rows_of(fastmks_("search x.fmks --self -k 2 --chunk 70")) == want
+
+    def test_ids_of_queries_are_theirs(self, fastmks_):
+        rows = rows_of(fastmks_("search x.fmks t.csv -k 1"))
+        assert [row[:3] for row in rows] == [(f"n{i}", 1, str(i)) for i in range(300)]
+        rows = rows_of(fastmks_("search x.fmks t.csv -k 1 --no-ids"))
+        assert rows[7][0] == "7"
+
+    def test_a_summary_on_standard_error(self, folder, capfd):
+        assert run(words("search x.fmks q.npy -k 2 --algorithm scan -o h.csv")) == 0
+        out, err = capfd.readouterr()
+        assert out == ""
+        assert "23 queries, 46 hits" in err
+        assert "6900 kernel evaluations (100.00% of a scan), exact" in err
+
+    def test_strings_molecules_and_series(self, fastmks_, monkeypatch):
+        for file in ("p.fasta.gz", "m.smi", "w.txt", "s_TRAIN.tsv"):
+            fastmks_(f"build {file} -o i.fmks --force")
+            rows = rows_of(fastmks_(f"search i.fmks {file} -k 1 --chunk 3"))
+            assert all(row[3] == 1.0 for row in rows), file
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"OCC\n")))
+        fastmks_("build m.smi -o m.fmks --bits 512 --radius 1")
+        rows = rows_of(fastmks_("search m.fmks - -k 1 --radius 1"))  # bits as in the index
+        assert rows == [("0", 1, "ethanol", 1.0)]
+
+    def test_a_few_objects_give_as_many_hits_by_default(self, fastmks_):
+        fastmks_("build w.txt -o w.fmks")
+        assert len(rows_of(fastmks_("search w.fmks w.txt"))) == 16
+
+    def test_errors_in_a_later_chunk_say_where_it_began(self, failing):
+        bad = Q.copy()
+        bad[11, 2] = np.nan
+        np.save("bad.npy", bad)
+        code, line = failing("search x.fmks bad.npy --chunk 5 -o h.csv")
+        assert code == 1
+        assert "queries[1" in line
+        assert "counted from query 10" in line
+        assert not Path("h.csv").exists()
+
+    @pytest.mark.parametrize(
+        ("line", "code", "words"),
+        [
+            ("search x.fmks", 2, "give a file of QUERIES, or --self"),
+            ("search x.fmks q.npy --self", 2, "give a file of QUERIES, or --self"),
+            ("search x.fmks q.npy -k 0", 2, "-k"),
+            ("search x.fmks q.npy -k 301", 1, "k must be between 1 and the 300"),
+            ("search x.fmks q.npy --threshold 1 --epsilon 0.1", 2, "--threshold is exact"),
+            ("search x.fmks --self --only 1", 2, "--self takes neither"),
+            ("search x.fmks q.npy --rank 5 --epsilon 1", 1, "rank"),
+            ("search x.fmks q.npy --algorithm kd", 2, "kd"),
+            ("search x.fmks q.npy -o hits.xls", 2, "got 'hits.xls'"),
+            ("search x.fmks q.npy -o none/hits.csv", 1, "No such file or directory"),
+            ("search x.fmks nope.npy", 1, "No such file or directory: nope.npy"),
+            ("search x.fmks w.txt", 1, "(w.txt was read as lines: strings; --form overrules.)"),
+            ("search x.fmks q.npy --only 3,x", 1, "whole numbers"),
+            ("search x.fmks q.npy --only 3,999", 1, "999"),
+            ("search x.npy q.npy", 1, "x.npy"),
+            ("search nope.fmks q.npy", 1, "No such file or directory: nope.fmks"),
+            ("search x.fmks q.npy --no-ids --id-column a", 2, "exclude each other"),
+            ("search x.fmks q.npy --form xls", 2, "xls"),
+        ],
+        ids=range(18),
+    )
+    def test_wrong_usage_is_2_and_failed_work_is_1(self, failing, line, code, words):
+        got, said = failing(line)
+        assert got == code
+        assert words in said
+        assert not Path("hits.csv").exists()

@@ -1,0 +1,119 @@
+"""Tables of text: what is between fields, headers, ids, chosen columns, and bad fields."""
+
+import pytest
+
+from fastmks import InvalidArgument
+from fastmks.inputs import open_objects
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(text, name="x.csv", **options):
+        path = tmp_path / name
+        path.write_text(text)
+        with open_objects(path, **options) as file:
+            return file.read()
+
+    return read
+
+
+@pytest.mark.parametrize("between", [",", "\t", ";", "|", " ", "   "])
+@pytest.mark.parametrize("header", [None, ["a", "b"], ["id", "b"]])
+def test_what_is_between_fields_is_seen(read, between, header):
+    rows = [["1", "2.5"], ["3", "-4e-3"]]
+    lines = [between.join(row) for row in ([header] if header else []) + rows]
+    vectors, ids = read("\n".join(lines) + "\n")
+    if header and header[0] == "id":
+        assert ids == ["1", "3"]
+        assert vectors.tolist() == [[2.5], [-0.004]]
+    else:
+        assert ids is None
+        assert vectors.tolist() == [[1.0, 2.5], [3.0, -0.004]]
+
+
+@pytest.mark.parametrize(
+    ("text", "vectors", "ids"),
+    [
+        ("1,2\n3,4\n", [[1, 2], [3, 4]], None),
+        ("a,1\nb,2\n", [[1], [2]], ["a", "b"]),
+        ("name,x\na,1\nb,2\n", [[1], [2]], ["a", "b"]),
+        ("ID,x\n5,1\n6,2\n", [[1], [2]], ["5", "6"]),
+        (",0,1\n0,1,2\n1,3,4\n", [[1, 2], [3, 4]], ["0", "1"]),
+        ("id,0,1\na,1,2\n", [[1, 2]], ["a"]),
+        ("x\n1\n2\n", [[1], [2]], None),
+        ("1\n2\n", [[1], [2]], None),
+        ('"a, b",1\n"c ""d""",2\n', [[1], [2]], ["a, b", 'c "d"']),
+        ("a,1,2\n", [[1, 2]], ["a"]),
+        ("\ufeffa,b\r\n1,2\r\n\r\n3,4", [[1, 2], [3, 4]], None),
+        (" 1 , 2 \n", [[1, 2]], None),
+    ],
+    ids=range(12),
+)
+def test_headers_and_ids(read, text, vectors, ids):
+    found = read(text)
+    assert found.objects.tolist() == vectors
+    assert found.ids == ids
+
+
+def test_what_is_seen_can_be_overruled(read):
+    text = "id,x\n1,2\n3,4\n"
+    assert read(text, has_ids=False).objects.tolist() == [[2], [4]]
+    assert read(text, has_ids=False).ids is None
+    assert read(text, id_column="x").ids == ["2", "4"]
+    assert read(text, id_column="2").ids == ["2", "4"]
+    assert read(text, columns=["x", "id"], has_ids=False).objects.tolist() == [[2, 1], [4, 3]]
+    assert read("1,2\n3,4\n", header=True).objects.tolist() == [[3, 4]]
+    assert read("1,2\n3,4\n", id_column="1").ids == ["1", "3"]
+    assert read("1;2\n", form="csv", name="x").objects.tolist() == [[1, 2]]
+
+
+def test_columns_of_text_where_strings_are_wanted(read):
+    text = "id,name,note\n1,ann,x\n2,bob,y\n"
+    assert read(text, kind="strings", columns=["name"]) == (["ann", "bob"], ["1", "2"])
+    smiles = read("smiles,id\nCCO,e\nCCN,a\n", kind="fingerprints", id_column="id")
+    assert smiles.objects.shape == (2, 256)
+    assert smiles.ids == ["e", "a"]
+
+
+def test_zeros_and_ones_are_bits_where_fingerprints_are_wanted(read):
+    assert read("1,0\n0,1\n", kind="fingerprints").objects.dtype == bool
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        (
+            "a,b\n1,2\n3,x\n",
+            {},
+            "line 3, column 2 (b): vectors are made of finite numbers; got 'x'",
+        ),
+        ("1,2\n3,\n", {}, "line 2, column 2: vectors are made of finite numbers; got an empty"),
+        ("1,2\n3,nan\n", {}, "line 2, column 2: vectors are made of finite numbers; got 'nan'"),
+        ("1,2\n3,1e999\n", {}, "line 2, column 2: vectors are made of finite numbers; got '1e999'"),
+        ("1,2\n3,1_0\n", {}, "line 2, column 2: vectors are made of finite numbers; got '1_0'"),
+        ("1,2\n3,4,5\n", {}, "line 2: 3 fields, where the first line has 2"),
+        ('1,2\n"3,4\n', {}, "line 2: unexpected end of data"),
+        ("a,b\n", {}, "line 1, column 2: vectors are made of"),
+        ("id,x\n", {"header": True}, "holds no objects"),
+        ("id,x\n1,2\n", {"id_column": "y"}, "it has id, x; got 'y'"),
+        ("id,x\n1,2\n", {"id_column": "3"}, "or number them from 1 to 2"),
+        ("id,x\n1,2\n", {"columns": ["q"]}, "columns must name columns of"),
+    ],
+    ids=range(12),
+)
+def test_what_is_wrong_is_named_with_line_and_column(read, text, options, words):
+    with pytest.raises(InvalidArgument) as error:
+        read(text, **options)
+    assert words in str(error.value)
+    assert "x.csv" in str(error.value)
+
+
+def test_lines_are_counted_through_chunks_and_quoted_line_ends(read):
+    rows = ['"two\nlines",1'] + [f"row{i},{i}" for i in range(9000)] + ["last,oops"]
+    with pytest.raises(InvalidArgument, match="line 9003, column 2: .* got 'oops'"):
+        read("\n".join(rows), chunk=1000)
+
+
+def test_ids_of_a_stream_may_turn_into_numbers_later(read):
+    rows = [f"n{i},{i}" for i in range(60)] + ["61,61"]
+    assert read("\n".join(rows)).ids[-2:] == ["n59", "61"]
