@@ -14,7 +14,7 @@ The layers, from the ground up; a module may import from its own layer and from 
     7  ids, hits, merge (best of several answers), parts, forest (all parts of an index)
     8  searchable, storage (an index as a record), index, loading
     9  forecast, hardness
-    10 doors: dask
+    10 doors: dask, service
     11 the package itself
 
 One exception, by name: a kernel's own `__call__` and `matrix` are doors on the kernel, and enter
@@ -48,7 +48,7 @@ LAYERS = (
     {"ids", "hits", "merge", "parts", "forest"},
     {"searchable", "storage", "index", "loading"},
     {"forecast", "hardness"},
-    {"dask"},
+    {"dask", "service"},
     {"__init__"},
 )
 EXCEPTIONS = {("kernels.base", "spaces")}

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-__all__ = ["replace_file"]
+__all__ = ["replace_file", "sync_folder"]
 
 _Piece: TypeAlias = "bytes | memoryview"
 
@@ -49,7 +49,7 @@ def _replace(target: Path, pieces: Iterable[_Piece]) -> None:
         with suppress(OSError):
             temporary.unlink()
         raise
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
 
 
 def _mode(target: Path) -> int | None:
@@ -103,7 +103,7 @@ def _write(file: int, piece: _Piece) -> None:
         view = view[os.write(file, view) :]
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make the new name last; some file systems cannot, and need not."""
     file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
