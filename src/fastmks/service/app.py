@@ -1,6 +1,7 @@
 """The ASGI app of a service: routes, and how each is answered."""
 
 import asyncio
+import logging
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -30,6 +31,10 @@ __all__ = ["make_app"]
 
 _Answer: TypeAlias = Callable[[Request], Awaitable[Response]]
 _DEFAULTS = Limits()
+_LOG = logging.getLogger("fastmks.service")
+_UNEXPECTED = RefusalError(
+    500, "InternalError", "an error that should not happen; the log of the service has it."
+)
 
 
 def make_app(
@@ -142,7 +147,8 @@ class _Service:
             except Exception as error:
                 refusal = refusal_of(error)
                 if refusal is None:
-                    raise
+                    _LOG.exception("%s cannot be answered", path)
+                    refusal = _UNEXPECTED
                 self.metrics.add("fastmks_refused_total", type=refusal.kind)
                 return answer_refusal(refusal)
 
@@ -161,8 +167,7 @@ class _Service:
 
     async def answer_error(self, request: Request, error: Exception) -> Response:
         """Answer an error that nobody expected; the log has it, not the answer."""
-        message = "an error that should not happen; the log of the service has it."
-        return answer_refusal(RefusalError(500, "InternalError", message))
+        return answer_refusal(_UNEXPECTED)
 
     # What there is to know.
 
