@@ -5,6 +5,7 @@ import json
 import socket
 import threading
 import time
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pytest
 import fastmks
 from fastmks.service import Limits, make_app, open_served, serve
 from fastmks.service.guards import is_loopback
+from fastmks.service.running import _listen
 from fastmks.service.working import Deadline
 from serving import Process, serving
 
@@ -330,6 +332,12 @@ def test_a_stopping_service_finishes_what_runs_and_refuses_the_rest(slow_path):
         assert error_of(refused) == (503, "Stopping")
         thread.join()
         assert answers[0].is_success
+
+
+def test_answers_are_not_held_back():
+    """asyncio sets TCP_NODELAY only on sockets that say their protocol."""
+    with closing(_listen("127.0.0.1", 0)) as listening:
+        assert listening.proto == socket.IPPROTO_TCP
 
 
 def test_limits_are_checked():

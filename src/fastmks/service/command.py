@@ -49,6 +49,9 @@ def serve_command(
         int, typer.Option(help="Requests that may wait; more get 429.")
     ] = _DEFAULTS.waiting,
     threads: Annotated[int, typer.Option(help="Threads of one search.")] = _DEFAULTS.threads,
+    journal_bytes: Annotated[
+        int, typer.Option(help="How long the journal gets before the index is saved.")
+    ] = _DEFAULTS.journal_bytes,
 ) -> None:
     """Serve an index over HTTP until Ctrl-C or SIGTERM."""
     try:
@@ -60,6 +63,7 @@ def serve_command(
             workers=_DEFAULTS.workers if workers is None else workers,
             waiting=waiting,
             threads=threads,
+            journal_bytes=journal_bytes,
         )
         serve(
             file,
