@@ -47,6 +47,9 @@ class Writer:
             self.after = {**self.objects, **new}
             body = {"objects": list(new.values()), "ids": list(new)}
             answer = self._client.post("/v1/objects", json=body)
+        if answer.status_code == 503:  # told to stop, it takes no more
+            self.after = self.objects
+            raise httpx.ReadError("the service is stopping")
         assert answer.status_code == 200
         self.objects = self.after
         self.n_done += 1

@@ -14,11 +14,11 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
     unsupported_method,
 )
-from serving import serving
 
 import fastmks
 from fastmks import kernels
 from fastmks.service import Limits
+from serving import serving
 
 # Not positive_data_acceptance: no schema says that k is at most the number of objects, or which
 # options exclude each other.
