@@ -58,6 +58,7 @@ KINDS = {
         [np.flatnonzero(row).tolist() for row in BITS],
     ),
     "strings": (WORDS, kernels.Spectrum(2), WORDS),
+    "bytes": ([b"\xffab", b"abc", b"bcd"], kernels.Spectrum(2), ["\xffab", "abc", "bcd"]),
     "alignments": (["MKVL", "MKVA", "GGHH"], kernels.SmithWaterman(), ["MKVL", "MKVA", "GGHH"]),
     "sets": (SETS, kernels.Jaccard(), [[list(m) if m == ("a", 1) else m for m in s] for s in SETS]),
     "graphs": (GRAPHS, kernels.WeisfeilerLehman(2), [as_graph(g) for g in GRAPHS]),
@@ -378,3 +379,24 @@ def test_metrics_count(tmp_path):
     ):
         assert f"\n{line}\n" in text
     assert int(text.partition("\nfastmks_journal_bytes ")[2].partition("\n")[0]) > 150
+
+
+def test_letters_that_are_no_bytes(tmp_path):
+    path = tmp_path / "bytes.fmks"
+    fastmks.Index([b"abc", b"bcd"], kernels.Spectrum(2)).save(path)
+    with serving(path) as client:
+        answer = client.post("/v1/search", json={"query": "ab\u0100"})
+        assert answer.status_code == 400
+        assert "U+00FF" in answer.json()["error"]["message"]
+
+
+def test_the_description_of_a_token(tmp_path):
+    path = tmp_path / "index.fmks"
+    fastmks.Index(VECTORS).save(path)
+    with serving(path, token="a token of some length") as client:
+        described = client.get("/openapi.json").json()
+    assert described["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
+    for route, operations in described["paths"].items():
+        for operation in operations.values():
+            assert operation["security"] == ([] if route == "/health" else [{"token": []}])
+            assert ("401" in operation["responses"]) == (route != "/health")

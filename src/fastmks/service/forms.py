@@ -61,7 +61,7 @@ def _leaf_form(leaf: ObjectKernel, store: Store) -> Form:
         case GlobalAlignment():
             return _SERIES
         case GramKernel() | LocalAlignment() | SegmentMatch() | SmithWaterman():
-            return _STRINGS
+            return _BYTES if getattr(store, "has_bytes", False) else _STRINGS
     return _ANYTHING
 
 
@@ -221,11 +221,20 @@ def _read_string(value: Any, name: str) -> str:
     return value
 
 
-def _show_string(one: Any) -> Any:
-    return one.decode("latin-1") if isinstance(one, bytes) else one
+def _read_bytes(value: Any, name: str) -> bytes:
+    try:
+        return _read_string(value, name).encode("latin-1")
+    except UnicodeEncodeError:
+        raise refuse(name, "a string of letters up to U+00FF, each a byte", value) from None
 
 
-_STRINGS = Form("string", {"type": "string"}, _read_string, _show_string)
+_STRINGS = Form("string", {"type": "string"}, _read_string, lambda one: one)
+_BYTES = Form(
+    "bytes",
+    {"type": "string", "pattern": "^[\\u0000-\\u00ff]*$", "description": "a letter for each byte"},
+    _read_bytes,
+    lambda one: one.decode("latin-1"),
+)
 
 
 def _show_anything(one: Any) -> Any:

@@ -3,6 +3,7 @@
 import os
 import socket
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -95,7 +96,8 @@ def serve(
             if announce is not None:
                 shown = f"[{host}]" if ":" in host else host
                 announce(f"http://{shown}:{listening.getsockname()[1]}")
-            _Server(_configure(app, limits), app).run(sockets=[listening])
+            with suppress(KeyboardInterrupt):  # once everything is finished, uvicorn passes it on
+                _Server(_configure(app, limits), app).run(sockets=[listening])
         finally:
             served.close()
     finally:
