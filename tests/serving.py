@@ -1,6 +1,7 @@
 """Services for tests: in a thread of this process, or in a process that can be killed."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -69,9 +70,9 @@ class Process:
         self._process.kill()
         self._close()
 
-    def stop(self):
-        """End it with SIGTERM; returns its exit code."""
-        self._process.terminate()
+    def stop(self, number=signal.SIGTERM):
+        """End it in peace; returns its exit code."""
+        self._process.send_signal(number)
         return self._close()
 
     def end(self):

@@ -1,6 +1,7 @@
 """Services that are killed at any moment, and searched while they are changed."""
 
 import random
+import signal
 import threading
 import time
 
@@ -153,3 +154,31 @@ def test_every_answer_is_that_of_some_moment(tmp_path, algorithm):
             for m in moments[least : most + 1]
         ]
         assert found in candidates
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_service_that_is_told_to_stop_answers_and_saves(tmp_path, number):
+    """Requests under way are answered; what was acknowledged is in the file itself."""
+    path = tmp_path / "index.fmks"
+    fastmks.Index(np.random.default_rng(0).normal(size=(20_000, 60))).save(path)
+    process = Process(path, "--writable", "--workers", "1")
+    body = {"objects": np.ones((3, 60)).tolist()}
+    assert process.client.post("/v1/objects", json=body).json()["ids"] == [20000, 20001, 20002]
+    queries = {"queries": np.random.default_rng(1).normal(size=(400, 60)).tolist(), "k": 1}
+    queries["algorithm"] = "scan"
+    answers = []
+
+    def ask():
+        with httpx.Client(base_url=process.address, timeout=60, trust_env=False) as client:
+            answers.append(client.post("/v1/batch", json=queries))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    while "\nfastmks_working 1\n" not in process.client.get("/metrics").text:
+        assert not answers
+    assert process.stop(number) in (0, -number)
+    thread.join()
+    assert answers[0].status_code == 200
+    assert len(answers[0].json()["answers"]) == 400
+    assert len(fastmks.load(path)) == 20_003
+    assert "Traceback" not in process.said
