@@ -12,6 +12,7 @@ import pytest
 
 import fastmks
 import fastmks.dask
+import fastmks.service
 
 ROOT = Path(__file__).parent.parent
 MODULES = [
@@ -52,7 +53,7 @@ def test_examples_in_docstrings(name):
 
 
 def public_objects():
-    for module in (fastmks, fastmks.kernels, fastmks.dask):
+    for module in (fastmks, fastmks.kernels, fastmks.dask, fastmks.service):
         for name in module.__all__:
             if name.islower() or name.isupper():
                 continue
@@ -73,7 +74,7 @@ def test_every_public_name_has_a_docstring_with_an_example(name, thing):
 
 
 def test_public_names_are_sorted_and_exist():
-    for module in (fastmks, fastmks.kernels, fastmks.dask):
+    for module in (fastmks, fastmks.kernels, fastmks.dask, fastmks.service):
         assert set(module.__all__) <= set(dir(module))
 
 

@@ -155,22 +155,22 @@ def test_options_are_those_of_a_search(digits, tmp_path):
     path = tmp_path / "tree.fmks"
     index.save(path)
     query = VECTORS[3].tolist()
-    for options in (
-        {"epsilon": 0.5},
-        {"relative": 0.1},
-        {"rank": 9, "delta": 0.1, "seed": 4, "k": 2},
-        {"budget": 12},
-        {"only": [3, 5, 7], "k": 2},
-        {"algorithm": "scan"},
-        {"k": 4.0},
-    ):
-        with_k = {"k": 3, **options}
-        wanted = index.search([query], **{**with_k, "k": int(with_k["k"])})
-        with serving(path) as client:
+    with serving(path) as client:
+        for options in (
+            {"epsilon": 0.5},
+            {"relative": 0.1},
+            {"rank": 9, "delta": 0.1, "seed": 4, "k": 2},
+            {"budget": 12},
+            {"only": [3, 5, 7], "k": 2},
+            {"algorithm": "scan"},
+            {"k": 4.0},
+        ):
+            with_k = {"k": 3, **options}
+            wanted = index.search([query], **{**with_k, "k": int(with_k["k"])})
             answer = client.post("/v1/search", json={"query": query, **with_k}).json()
-        assert ids_and_values(answer) == (wanted.ids[0].tolist(), wanted.values[0].tolist())
-        assert answer["gap"] == wanted.gap[0]
-        assert answer["stats"]["evaluations"] == wanted.stats.kernel_evaluations
+            assert ids_and_values(answer) == (wanted.ids[0].tolist(), wanted.values[0].tolist())
+            assert answer["gap"] == wanted.gap[0]
+            assert answer["stats"]["evaluations"] == wanted.stats.kernel_evaluations
     above = index.search_above([query], 1.5)
     answer = digits.post("/v1/search", json={"query": query, "threshold": 1.5}).json()
     assert ids_and_values(answer) == (above.ids.tolist(), above.values.tolist())

@@ -13,7 +13,7 @@ import fastmks
 from fastmks.service import open_served
 from serving import Process, serving
 
-N_ROUNDS, N_WRITERS = 6, 4
+N_ROUNDS, N_WRITERS = 5, 4
 
 
 class Writer:

@@ -3,6 +3,8 @@
 import gzip
 import json
 import socket
+import subprocess
+import sys
 import threading
 import time
 from contextlib import closing
@@ -364,3 +366,11 @@ def test_an_app_needs_no_server(path):
     """It is an ASGI app as any other."""
     app = make_app(open_served(path))
     assert {route.path for route in app.routes} >= {"/health", "/v1/search", "/openapi.json"}
+
+
+@pytest.mark.parametrize("missing", ["starlette", "uvicorn"])
+def test_what_is_missing_is_named(missing):
+    code = f"import sys; sys.modules[{missing!r}] = None; import fastmks.service"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert "pip install fastmks[service]" in run.stderr

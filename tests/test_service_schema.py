@@ -65,7 +65,7 @@ def test_it_does_what_it_says(tmp_path, kind, mode):
 
             @given(case=operation.as_strategy(generation_mode=mode))
             @settings(
-                max_examples=10,
+                max_examples=8,
                 deadline=None,
                 database=None,
                 phases=[Phase.generate],

@@ -10,7 +10,8 @@ import_extra("uvicorn", extra="service", needed_by="fastmks.service")
 
 from fastmks.service.app import make_app  # noqa: E402, after the check
 from fastmks.service.limits import Limits  # noqa: E402
+from fastmks.service.opening import open_served  # noqa: E402
 from fastmks.service.running import serve  # noqa: E402
-from fastmks.service.served import Served, open_served  # noqa: E402
+from fastmks.service.served import Served  # noqa: E402
 
 __all__ = ["Limits", "Served", "make_app", "open_served", "serve"]

@@ -17,7 +17,8 @@ from fastmks.kernels import Kernel
 from fastmks.service.app import make_app
 from fastmks.service.guards import is_loopback
 from fastmks.service.limits import Limits
-from fastmks.service.served import Served, open_served
+from fastmks.service.opening import open_served
+from fastmks.service.served import Served
 
 __all__ = ["TOKEN", "serve"]
 

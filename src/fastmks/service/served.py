@@ -1,6 +1,5 @@
 """The index of a service: searched by all, changed by one thread, and never without its journal."""
 
-import fcntl
 import logging
 import os
 import threading
@@ -12,21 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fastmks.errors import FastmksError, IndexFileError, InvalidArgument
+from fastmks.errors import FastmksError, InvalidArgument
 from fastmks.index import Index
-from fastmks.kernels import Kernel
-from fastmks.loading import load
 from fastmks.replacing import sync_folder
 from fastmks.service.form import Form
-from fastmks.service.forms import form_of
-from fastmks.service.journal import Journal, Read, name_content, read_journal
+from fastmks.service.journal import Journal, name_content
 from fastmks.service.refusals import ConflictError, RefusalError, UnwritableError
 
-__all__ = ["Change", "Served", "open_served"]
+__all__ = ["Change", "Served", "Writable"]
 
 _LOG = logging.getLogger("fastmks.service")
 _AT_ONCE = 256  # changes that share a flush
-_TRIES = 5  # to read a file and its journal while another service saves
 
 
 @dataclass(frozen=True)
@@ -59,6 +54,17 @@ class Served:
         Whether it takes changes.
     form : Form
         How its objects are written in JSON.
+
+    Examples
+    --------
+    >>> import fastmks, pathlib, tempfile
+    >>> from fastmks.service import open_served
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "arrows.fmks")
+    ...     fastmks.Index([[3.0, 0.0], [0.0, 2.0]]).save(path)
+    ...     served = open_served(path)
+    >>> len(served.index), served.path.name, served.is_writable
+    (2, 'arrows.fmks', False)
     """
 
     def __init__(self, index: Index, path: Path, *, form: Form) -> None:
@@ -76,16 +82,44 @@ class Served:
         return False
 
     def submit(self, change: Change) -> "Future[list[Any]]":
-        """Queue a change; the result is there when it is on disk: its ids."""
+        """Queue a change; the result is there when it is on disk: its ids.
+
+        Examples
+        --------
+        >>> import fastmks, pathlib, tempfile
+        >>> from fastmks.service import open_served
+        >>> from fastmks.service.served import Change
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "arrows.fmks")
+        ...     fastmks.Index([[3.0, 0.0], [0.0, 2.0]]).save(path)
+        ...     served = open_served(path, writable=True)
+        ...     served.submit(Change([0])).result()
+        ...     served.close()
+        ...     fastmks.load(path).ids
+        [0]
+        array([1])
+        """
         raise RefusalError(
             403, "ReadOnly", "the service was started without --writable: nothing can be changed."
         )
 
     def close(self) -> None:
-        """Make and save what was submitted; nothing can be submitted after."""
+        """Make and save what was submitted; nothing can be submitted after.
+
+        Examples
+        --------
+        >>> import fastmks, pathlib, tempfile
+        >>> from fastmks.service import open_served
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "arrows.fmks")
+        ...     fastmks.Index([[3.0, 0.0], [0.0, 2.0]]).save(path)
+        ...     open_served(path, writable=True).close()
+        ...     sorted(file.name for file in path.parent.iterdir())
+        ['arrows.fmks', 'arrows.fmks.journal', 'arrows.fmks.lock']
+        """
 
 
-class _Writable(Served):
+class Writable(Served):
     """A served index with a journal, and the thread that writes it."""
 
     def __init__(
@@ -114,13 +148,16 @@ class _Writable(Served):
 
     @property
     def journal_bytes(self) -> int:
+        """How long the journal is."""
         return self._journal.n_bytes
 
     @property
     def is_broken(self) -> bool:
+        """Whether changes are refused, since the journal could not be written."""
         return self._journal.is_broken
 
     def submit(self, change: Change) -> "Future[list[Any]]":
+        """Queue a change, unless too many are waiting."""
         future: Future[list[Any]] = Future()
         with self._news:
             if self._is_closing:
@@ -137,6 +174,7 @@ class _Writable(Served):
         return future
 
     def close(self) -> None:
+        """Make and save what was submitted, and let go of the file."""
         with self._news:
             if self._is_closing:
                 return
@@ -212,160 +250,6 @@ class _Writable(Served):
             return
         self._journal.close()
         self._journal, self._save_at = journal, self._most_bytes
-
-
-def open_served(
-    path: str | os.PathLike[str],
-    *,
-    writable: bool = False,
-    kernel: Kernel | Callable[[Any, Any], float] | None = None,
-    encode: Callable[[Any], bytes] | None = None,
-    decode: Callable[[bytes], Any] | None = None,
-    most_waiting: int = 1024,
-    most_bytes: int = 64 << 20,
-) -> Served:
-    """Load an index and the changes in its journal, to be served.
-
-    Parameters
-    ----------
-    path : path-like
-        A file that `Index.save` wrote.
-    writable : bool, default False
-        Take changes, each of which is in the journal (``path`` + ".journal") before it is
-        acknowledged. Only one service at a time may do so with a file.
-    kernel, decode
-        As for `fastmks.load`.
-    encode : callable (object) -> bytes, optional
-        As for `Index.save`; needed to change an index of objects that only your own kernel knows.
-    most_waiting : int, default 1024
-        Changes that may wait to be written.
-    most_bytes : int, default 64 MiB
-        How long the journal gets before the index is saved.
-
-    Examples
-    --------
-    >>> import fastmks, pathlib, tempfile
-    >>> from fastmks.service import open_served
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "arrows.fmks")
-    ...     fastmks.Index([[3.0, 0.0], [0.0, 2.0]]).save(path)
-    ...     served = open_served(path)
-    >>> served.index.search([1.0, 2.0]).ids
-    array([[1]])
-    """
-    file = Path(os.fsdecode(os.path.realpath(path)))
-
-    def loaded() -> tuple[Index, str]:
-        return _load(file, kernel, decode)
-
-    if not writable:
-        index, _, _ = _replayed(file, loaded)
-        return Served(index, file, form=form_of(index))
-    lock = _lock(file)
-    try:
-        index, name, read = _replayed(file, loaded)
-        _check_encode(index, encode)
-        with suppress(FileNotFoundError):
-            file.with_name(f"{file.name}.saving").unlink()
-        journal = _resumed(file, name, read)
-    except BaseException:
-        os.close(lock)
-        raise
-    return _Writable(
-        index,
-        file,
-        form=form_of(index),
-        journal=journal,
-        lock=lock,
-        encode=encode,
-        most_waiting=most_waiting,
-        most_bytes=most_bytes,
-    )
-
-
-def _journal_of(file: Path) -> Path:
-    return file.with_name(f"{file.name}.journal")
-
-
-def _load(file: Path, kernel: Any, decode: Any) -> tuple[Index, str]:
-    """Return an index, and the name of the content that it was loaded from."""
-    for _ in range(_TRIES):
-        name = name_content(file)
-        index = load(file, kernel=kernel, decode=decode)
-        if name_content(file) == name:
-            return index, name
-    raise IndexFileError(f"{file} is replaced again and again while it is read.")
-
-
-def _replayed(
-    file: Path, loaded: Callable[[], tuple[Index, str]]
-) -> tuple[Index, str, Read | None]:
-    """Return an index with the changes of its journal, the name of its file, and the journal."""
-    for _ in range(_TRIES):  # another service may save while this one, not writable, reads
-        index, name = loaded()
-        read = read_journal(_journal_of(file))
-        missing = [] if read is None else read.missing_in(name)
-        if missing is None:
-            continue
-        form = form_of(index)
-        for change in missing:
-            _replay(index, form, change, file)
-        return index, name, read
-    raise IndexFileError(
-        f"{_journal_of(file)} belongs to another file than {file}: the file was replaced, and the "
-        "journal has changes of the old one. Put that back, or move the journal away."
-    )
-
-
-def _replay(index: Index, form: Form, change: dict[str, Any], file: Path) -> None:
-    try:
-        match change:
-            case {"add": list(objects), "ids": list(ids)}:
-                index.add(form.read_all(objects, "objects"), ids=ids)
-            case {"remove": list(ids)}:
-                index.remove(ids)
-            case _:
-                raise InvalidArgument(f"no change is written as {change!r:.80}")
-    except FastmksError as error:
-        raise IndexFileError(
-            f"{_journal_of(file)} has a change that {file} cannot have: {error}"
-        ) from error
-
-
-def _resumed(file: Path, name: str, read: Read | None) -> Journal:
-    """Return the journal to go on with, or a new one where all its changes are in the file."""
-    path = _journal_of(file)
-    if read is None or not read.missing_in(name):
-        return Journal.begin(path, name)
-    return Journal(path, n_frames=read.n_frames, n_bytes=read.n_bytes)
-
-
-def _lock(file: Path) -> int:
-    """Keep other services from writing the same index; the lock ends with the process."""
-    path = file.with_name(f"{file.name}.lock")
-    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        raise InvalidArgument(
-            f"{file} is being changed by another service; stop that one, or start this one "
-            "without --writable."
-        ) from None
-    except BaseException:
-        os.close(lock)
-        raise
-    return lock
-
-
-def _check_encode(index: Index, encode: Callable[[Any], bytes] | None) -> None:
-    from fastmks.storage import lacks_objects
-
-    if lacks_objects(index._forest.like.record(encode=encode)):
-        raise InvalidArgument(
-            "encode must be given to change an index of objects that only your own kernel knows: "
-            "without it they cannot be saved."
-        )
 
 
 def _apply(index: Index, change: Change) -> list[Any]:
