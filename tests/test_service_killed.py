@@ -79,9 +79,9 @@ def test_a_kill_at_any_moment_loses_nothing_acknowledged(tmp_path):
     vectors = np.random.default_rng(0).normal(size=(30, 3))
     fastmks.Index(vectors).save(path)
     first = dict(enumerate(vectors.tolist()))
-    rng = random.Random(time.time_ns() if N_ROUNDS > 10 else 8)
+    rng = random.Random(8)
     accounts = [{} for _ in range(N_WRITERS)]
-    n_done = n_saved = 0
+    n_saved = 0
     for turn in range(N_ROUNDS):
         process = Process(path, "--writable", "--journal-bytes", "3000")
         before = path.stat().st_ino
@@ -89,7 +89,11 @@ def test_a_kill_at_any_moment_loses_nothing_acknowledged(tmp_path):
             Writer(process.address, number + 1, accounts[number], rng.random())
             for number in range(N_WRITERS)
         ]
-        time.sleep(rng.uniform(0.05, 0.4))
+        n_wanted = rng.randint(20, 150)
+        while sum(writer.n_done for writer in writers) < n_wanted:
+            assert all(writer.thread.is_alive() for writer in writers)
+            time.sleep(0.001)
+        time.sleep(rng.uniform(0.0, 0.01))
         if turn == N_ROUNDS - 1:
             assert process.stop() in (0, -15)
         else:
@@ -99,8 +103,6 @@ def test_a_kill_at_any_moment_loses_nothing_acknowledged(tmp_path):
         check(path, writers, first)
         n_saved += path.stat().st_ino != before
         accounts = [writer.objects for writer in writers]
-        n_done += sum(writer.n_done for writer in writers)
-    assert n_done > 20 * N_ROUNDS
     assert n_saved > 0
     assert len(fastmks.load(path)) == 30 + sum(map(len, accounts))  # the last one ended in peace
 
@@ -130,8 +132,10 @@ def test_every_answer_is_that_of_some_moment(tmp_path, algorithm):
 
     def ask(number):
         with httpx.Client(base_url=client.base_url, timeout=60, trust_env=False) as mine:
-            while ended[0] < len(changes):
+            is_over = False
+            while not is_over:
                 least = ended[0]
+                is_over = least == len(changes)
                 body = {"query": queries[number].tolist(), "k": 5}
                 hits = mine.post("/v1/search", json=body).json()["hits"]
                 seen.append((number, least, begun[0], hits))
@@ -146,7 +150,7 @@ def test_every_answer_is_that_of_some_moment(tmp_path, algorithm):
             ended[0] += 1
         for thread in threads:
             thread.join()
-    assert len(seen) >= 20
+    assert len(seen) >= 6
     for number, least, most, hits in seen:
         found = [(hit["id"], hit["value"]) for hit in hits]
         candidates = [
