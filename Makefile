@@ -10,7 +10,7 @@ CPP_FILES := $(shell find $(ROOT)/cpp -name '*.hpp' -o -name '*.cpp' -o -name '*
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: help demo test test-cpp test-python test-page lint format stub paper peers growth bench-units \
-        bench-objects bench-living bench-scale docs figures sanitize sanitize-threads wheel clean
+        bench-objects bench-living bench-scale bench-service docs figures sanitize sanitize-threads wheel clean
 .DELETE_ON_ERROR:
 
 help:
@@ -29,6 +29,7 @@ help:
 	@echo "make bench-objects  searches of objects that are not vectors"
 	@echo "make bench-living  indexes that grow, shrink, are written while read, and go to files"
 	@echo "make bench-scale  shards on a Dask cluster of processes, and the paper's model of many machines"
+	@echo "make bench-service  the HTTP service under load: up to 512 clients on loopback"
 	@echo "make sanitize  all tests under address and undefined-behaviour sanitizers"
 	@echo "make sanitize-threads  searches of shared structures under the thread sanitizer"
 	@echo "make wheel     build a wheel, check that it runs elsewhere, and import it in an empty environment"
@@ -87,6 +88,9 @@ bench-living: $(VENV)/.built-peers
 bench-scale: $(VENV)/.built-peers
 	cd $(ROOT) && $(BIN)/python -m benchmarks.scale --out $(OUT)/scale.json \
 	  $(if $(DATA),--data $(DATA)) $(OPTIONS)
+
+bench-service: $(VENV)/.built-peers
+	cd $(ROOT) && $(BIN)/python -m benchmarks.service --out $(OUT)/service.json $(OPTIONS)
 
 paper: $(VENV)/.built-peers
 	cd $(ROOT) && $(BIN)/python -m benchmarks.paper --out $(OUT) $(if $(DATA),--data $(DATA)) $(OPTIONS)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from fastmks import Index
+from fastmks.progress import Progress
 
 
 def run_python(code, **kwargs):
@@ -145,3 +146,24 @@ def test_the_environment_cannot_break_the_default_threads(value, monkeypatch):
     assert 1 <= threads <= 1024
     if value == "3,2":
         assert threads == 3
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "scan", "filter", "tree"])
+def test_a_check_stops_a_search_and_what_is_built_for_it(algorithm):
+    """What a check raises reaches the caller, and the index answers the next search."""
+    rng = np.random.default_rng(0)
+    index = Index(rng.normal(size=(30_000, 40)), algorithm="scan")
+    queries = rng.normal(size=(4000, 40))
+    calls = []
+
+    def check():
+        calls.append(1)
+        if len(calls) > 1:
+            raise TimeoutError("enough")
+
+    with pytest.raises(TimeoutError, match="enough"):
+        index.search(queries, k=3, algorithm=algorithm, threads=1, progress=Progress(False, check))
+    assert len(calls) == 2
+    wanted = index.search(queries[:2], k=3, algorithm="scan")
+    found = index.search(queries[:2], k=3, progress=Progress(False, lambda: None))
+    assert np.array_equal(found.values, wanted.values)

@@ -14,6 +14,7 @@ import fastmks
 import fastmks.dask
 import fastmks.inputs
 import fastmks.outputs
+import fastmks.service
 import fastmks.sklearn
 
 PUBLIC = (
@@ -22,6 +23,7 @@ PUBLIC = (
     fastmks.dask,
     fastmks.inputs,
     fastmks.outputs,
+    fastmks.service,
     fastmks.sklearn,
 )
 ROOT = Path(__file__).parent.parent

@@ -262,7 +262,7 @@ class Forest:
             among=None if asked.among is None else asked.among[i],
             skip_self=asked.skip_self,
             threads=asked.threads,
-            progress=asked.progress if is_main else Progress(False),
+            progress=asked.progress if is_main else asked.progress.hidden(),
             approximation=promise,
             floors=asked.floors,
             tracer=None if asked.tracers is None else asked.tracers[i],

@@ -12,7 +12,6 @@ from fastmks.approximation import EXACT
 from fastmks.engine import Engine, Search
 from fastmks.engines import Engines
 from fastmks.filter import FilterOffer, guess_filter_seconds, offer_filter
-from fastmks.progress import Progress
 
 __all__ = ["Forecast", "Plan", "Planner", "merge_plans"]
 
@@ -237,11 +236,11 @@ class Planner:
         few = replace(
             search.of_queries(_spread(len(search.queries), _N_RACED)),
             threads=1,
-            progress=Progress(False),
+            progress=search.progress.hidden(),
             approximation=EXACT,
             skip_self=False,
         )
-        for engine in (self.engines.filter(Progress(False)), self.engines.scan):
+        for engine in (self.engines.filter(few.progress), self.engines.scan):
             started = time.perf_counter()
             try:
                 engine.top_k(few, k)

@@ -1,11 +1,11 @@
-"""Progress bars for long work, only where they are asked for."""
+"""Progress bars for long work, only where they are asked for; and a way to stop it."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-__all__ = ["Progress"]
+__all__ = ["Progress", "as_progress"]
 
 _Report: TypeAlias = Callable[[int], None]
 _HIDDEN: AbstractContextManager[_Report | None] = nullcontext()
@@ -13,9 +13,14 @@ _HIDDEN: AbstractContextManager[_Report | None] = nullcontext()
 
 @dataclass(frozen=True)
 class Progress:
-    """Shows a bar on standard error, or nothing."""
+    """Shows a bar on standard error, or nothing.
+
+    `check` is called some twenty times a second while the work goes on; what it raises ends the
+    work and reaches the caller. With one, no bar is shown.
+    """
 
     shown: bool
+    check: Callable[[], None] | None = None
 
     def bar(
         self, total: int | None, *, unit: str = " evaluations"
@@ -24,7 +29,24 @@ class Progress:
 
         A total of None is one that is not known.
         """
+        if self.check is not None:
+            return _checked(self.check)
         return _bar(total, unit) if self.shown else _HIDDEN
+
+    def hidden(self) -> "Progress":
+        """The same without a bar, for work beside the one that is shown."""
+        return replace(self, shown=False)
+
+
+def as_progress(progress: "bool | Progress") -> Progress:
+    """Return what a user passed as ``progress=``."""
+    return progress if isinstance(progress, Progress) else Progress(bool(progress))
+
+
+@contextmanager
+def _checked(check: Callable[[], None]) -> Iterator[_Report]:
+    check()
+    yield lambda done: check()
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-__all__ = ["optional_flags", "replace_file"]
+__all__ = ["optional_flags", "replace_file", "sync_folder"]
 
 try:
     import fcntl
@@ -65,7 +65,7 @@ def _replace(target: Path, pieces: Iterable[_Piece]) -> None:
         with suppress(OSError):
             temporary.unlink()
         raise
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
 
 
 def _mode(target: Path) -> int | None:
@@ -125,7 +125,7 @@ def _write(file: int, piece: _Piece) -> None:
         view = view[os.write(file, view) :]
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make the new name last; some file systems cannot, and need not."""
     if not _IS_POSIX:  # folders cannot be opened there
         return

@@ -12,7 +12,7 @@ from fastmks.forest import Asked, Forest
 from fastmks.hits import Hits, HitsAbove, Stats
 from fastmks.parts import Choice
 from fastmks.planner import Plan
-from fastmks.progress import Progress
+from fastmks.progress import Progress, as_progress
 from fastmks.traversal import Traversal, check_traversal
 
 __all__ = ["Searchable", "check_algorithm"]
@@ -44,7 +44,7 @@ class Searchable(ABC):
         algorithm: str | None = None,
         traversal: Traversal | None = None,
         threads: int | None = None,
-        progress: bool = False,
+        progress: bool | Progress = False,
         trace: bool = False,
     ) -> Hits:
         """Return the k objects with the greatest kernel value for each query.
@@ -82,8 +82,9 @@ class Searchable(ABC):
             How to walk a tree: for experiments. Exact answers stay the same.
         threads : int, optional
             For this search, instead of the index's own.
-        progress : bool, default False
-            Show a progress bar.
+        progress : bool or Progress, default False
+            Show a progress bar; or a `fastmks.progress.Progress` whose ``check`` may stop the
+            search.
         trace : bool, default False
             Note whose values were evaluated, as ``hits.evaluated``.
 
@@ -129,7 +130,7 @@ class Searchable(ABC):
             queries=forest.queries(queries),
             among=among,
             threads=self._allowed_threads(forest, threads),
-            progress=Progress(bool(progress)),
+            progress=as_progress(progress),
             approximation=approximation,
             tracers=[Tracer() for _ in forest.parts] if trace else None,
         )
@@ -142,7 +143,7 @@ class Searchable(ABC):
         algorithm: str | None = None,
         traversal: Traversal | None = None,
         threads: int | None = None,
-        progress: bool = False,
+        progress: bool | Progress = False,
     ) -> Hits:
         """Return, for every indexed object, the k others with the greatest kernel value.
 
@@ -179,7 +180,7 @@ class Searchable(ABC):
             queries=[part.space for part in forest.parts],
             among=None,
             threads=self._allowed_threads(forest, threads),
-            progress=Progress(bool(progress)),
+            progress=as_progress(progress),
             skip_self=True,
         )
         return _top_k(forest, asked, checked_k, started)
@@ -193,7 +194,7 @@ class Searchable(ABC):
         algorithm: str | None = None,
         traversal: Traversal | None = None,
         threads: int | None = None,
-        progress: bool = False,
+        progress: bool | Progress = False,
     ) -> HitsAbove:
         """Return every object whose kernel value is at least `threshold`, for each query.
 
@@ -224,7 +225,7 @@ class Searchable(ABC):
             queries=forest.queries(queries),
             among=None if only is None else forest.chosen(only),
             threads=self._allowed_threads(forest, threads),
-            progress=Progress(bool(progress)),
+            progress=as_progress(progress),
         )
         n_queries = forest.count_queries(queries) if not asked.queries else len(asked.queries[0])
         thresholds = check_threshold(threshold, n_queries)
@@ -238,13 +239,19 @@ class Searchable(ABC):
         )
 
     def explain(
-        self, queries: Any, k: int = 1, *, only: Any = None, threads: int | None = None
+        self,
+        queries: Any,
+        k: int = 1,
+        *,
+        only: Any = None,
+        threads: int | None = None,
+        progress: bool | Progress = False,
     ) -> Plan:
         """Return what ``algorithm="auto"`` would do with a search, and why.
 
         Parameters
         ----------
-        queries, k, only, threads
+        queries, k, only, threads, progress
             As in `search`.
 
         Returns
@@ -269,7 +276,7 @@ class Searchable(ABC):
             queries=forest.queries(queries),
             among=among,
             threads=self._allowed_threads(forest, threads),
-            progress=Progress(False),
+            progress=as_progress(progress),
         )
         return forest.plan(asked, checked_k)
 

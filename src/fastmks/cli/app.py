@@ -11,6 +11,7 @@ from fastmks.cli.building import add, build, remove
 from fastmks.cli.demo import demo
 from fastmks.cli.looking import explain, hardness, info
 from fastmks.cli.searching import search
+from fastmks.cli.serving import serve
 
 __all__ = ["app"]
 
@@ -53,7 +54,11 @@ _COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
         "fastmks bench vectors.npy queries.npy --kernel cosine -k 10",
         "fastmks bench proteins.fasta --engines scan,tree",
     ),
-    demo: ("fastmks demo",),
+    serve: (
+        "fastmks serve vectors.fmks",
+        "FASTMKS_TOKEN=$(openssl rand -hex 24) fastmks serve vectors.fmks --host 0.0.0.0 --writable",
+    ),
+    demo: ("fastmks demo", "fastmks demo --page"),
 }
 for _command, _lines in _COMMANDS.items():
     app.command(epilog=_examples(*_lines))(_command)

@@ -1,13 +1,36 @@
 """The command that shows what this is about."""
 
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
 import typer
+
+from fastmks.cli.serving import PortOption, serve_file
 
 __all__ = ["demo"]
 
 
-def demo() -> None:
+def demo(
+    page: Annotated[
+        bool, typer.Option("--page", help="Serve the digits with a page to look at them.")
+    ] = False,
+    port: PortOption = 8080,
+) -> None:
     """Search handwritten digits with four kernels, every answer verified by brute force."""
+    if page:
+        _show_page(port)
+        return
     from fastmks.cli.digits import search_digits
 
     for line in search_digits():
         typer.echo(line)
+
+
+def _show_page(port: int) -> None:
+    from fastmks.service.page import demo_index
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "digits.fmks")
+        demo_index().save(file)
+        serve_file(file, {}, port=port)

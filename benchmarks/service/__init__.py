@@ -1,0 +1,1 @@
+"""The HTTP service under load: many clients on loopback, beside searches within the process."""

@@ -1,0 +1,86 @@
+"""The command that serves an index over HTTP."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fastmks.cli.options import IndexArgument
+
+__all__ = ["PortOption", "serve", "serve_file"]
+
+PortOption = Annotated[int, typer.Option(help="Port; 0 is any free one.")]
+
+
+def serve(
+    file: IndexArgument,
+    host: Annotated[
+        str, typer.Option(help="Where to listen; others than loopback need a token.")
+    ] = "127.0.0.1",
+    port: PortOption = 8080,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            envvar="FASTMKS_TOKEN",
+            show_envvar=True,
+            show_default=False,
+            help="What requests must bring. Better set in the environment: others see arguments.",
+        ),
+    ] = None,
+    writable: Annotated[
+        bool, typer.Option("--writable", help="Take additions and removals, durably.")
+    ] = False,
+    page: Annotated[bool, typer.Option(help="Show the page at /.")] = True,
+    seconds: Annotated[float | None, typer.Option(help="The most that a request may take.")] = None,
+    most_k: Annotated[int | None, typer.Option(help="The most hits of a query.")] = None,
+    most_queries: Annotated[int | None, typer.Option(help="The most queries of a batch.")] = None,
+    most_bytes: Annotated[int | None, typer.Option(help="The most bytes of a request.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Requests worked on at once; usable CPUs if not given.")
+    ] = None,
+    waiting: Annotated[
+        int | None, typer.Option(help="Requests that may wait; more get 429.")
+    ] = None,
+    threads: Annotated[int | None, typer.Option(help="Threads of one search.")] = None,
+    journal_bytes: Annotated[
+        int | None, typer.Option(help="How long the journal gets before the index is saved.")
+    ] = None,
+) -> None:
+    """Serve an index over HTTP, with a page at /, until Ctrl-C or SIGTERM."""
+    limits = {
+        "seconds": seconds,
+        "k": most_k,
+        "queries": most_queries,
+        "body_bytes": most_bytes,
+        "workers": workers,
+        "waiting": waiting,
+        "threads": threads,
+        "journal_bytes": journal_bytes,
+    }
+    serve_file(
+        Path(file),
+        limits,
+        shows_page=page,
+        host=host,
+        port=port,
+        token=token,
+        writable=writable,
+    )
+
+
+def serve_file(
+    file: Path, limits: Mapping[str, Any], *, shows_page: bool = True, **options: Any
+) -> None:
+    """Serve a file, with the limits that are not None; say where on standard error."""
+    from fastmks.service import Limits
+    from fastmks.service import serve as serve_index
+    from fastmks.service.page import page_routes
+
+    serve_index(
+        file,
+        limits=Limits(**{name: limit for name, limit in limits.items() if limit is not None}),
+        make_routes=page_routes if shows_page else None,
+        announce=lambda address: typer.echo(f"serving {file} at {address}", err=True),
+        **options,
+    )

@@ -1,0 +1,281 @@
+"""The ASGI app of a service: routes, and how each is answered."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from typing import Any, TypeAlias
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from fastmks.service.answers import explain, search, show_stats
+from fastmks.service.asking import Asking, Reader
+from fastmks.service.bodies import Bodies
+from fastmks.service.guards import ROUTE, Guard, answer_refusal
+from fastmks.service.limits import Limits
+from fastmks.service.metrics import Metrics
+from fastmks.service.openapi import describe
+from fastmks.service.reading import read_json, to_json
+from fastmks.service.refusals import RefusalError, refusal_of
+from fastmks.service.served import Change, Served
+from fastmks.service.working import Deadline, Workers
+
+__all__ = ["make_app"]
+
+_Answer: TypeAlias = Callable[[Request], Awaitable[Response]]
+_DEFAULTS = Limits()
+_LOG = logging.getLogger("fastmks.service")
+_UNEXPECTED = RefusalError(
+    500, "InternalError", "an error that should not happen; the log of the service has it."
+)
+
+
+def make_app(
+    served: Served,
+    limits: Limits = _DEFAULTS,
+    token: str | None = None,
+    *,
+    routes: Sequence[BaseRoute] = (),
+) -> Starlette:
+    """Return the ASGI app that answers requests about an index.
+
+    Parameters
+    ----------
+    served : Served
+        From `open_served`; closed when the app ends.
+    limits : Limits, optional
+        What requests may ask for.
+    token : str, optional
+        What every request but ``GET /health`` must bring. Without one, requests must name this
+        machine as their host.
+    routes : sequence of starlette routes
+        More routes, behind the same guard.
+
+    Examples
+    --------
+    >>> import fastmks, pathlib, tempfile
+    >>> from fastmks.service import make_app, open_served
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "arrows.fmks")
+    ...     fastmks.Index([[3.0, 0.0], [0.0, 2.0]]).save(path)
+    ...     app = make_app(open_served(path))
+    >>> app.state.stopping.is_set()
+    False
+    """
+    service = _Service(served, limits, has_token=token is not None)
+    app = Starlette(
+        routes=[*service.routes(), *routes],
+        middleware=[
+            Middleware(
+                Guard,
+                token=token,
+                metrics=service.metrics,
+                is_stopping=service.stopping.is_set,
+            )
+        ],
+        exception_handlers={
+            Exception: service.answer_error,
+            HTTPException: service.answer_http_error,
+        },
+        lifespan=service.lifespan,
+    )
+    app.state.stopping = service.stopping  # set it, and new requests are refused
+    return app
+
+
+class _Service:
+    """The index, its workers and its counts."""
+
+    def __init__(self, served: Served, limits: Limits, *, has_token: bool) -> None:
+        self._served, self._limits = served, limits
+        self.metrics = Metrics()
+        self.stopping = threading.Event()
+        self._workers = Workers(limits)
+        self._bodies = Bodies(limits)
+        settings = served.index._forest.settings
+        self._reader = Reader(served.form, limits, has_text_ids=settings.has_text_ids)
+        self._description = to_json(describe(self._reader, served.form, has_token=has_token))
+
+    def routes(self) -> list[BaseRoute]:
+        """Return what is answered."""
+        gets: dict[str, _Answer] = {
+            "/health": self._health,
+            "/metrics": self._metrics_text,
+            "/openapi.json": self._openapi,
+            "/v1/index": self._index,
+            "/v1/objects/{id:path}": self._object,
+        }
+        posts: dict[str, _Answer] = {
+            "/v1/search": self._search,
+            "/v1/batch": self._batch,
+            "/v1/explain": self._explain,
+            "/v1/objects": self._add,
+            "/v1/objects/remove": self._remove,
+        }
+        return [
+            Route(path, self._answering(path, answer), methods=[method])
+            for method, answers in (("POST", posts), ("GET", gets))
+            for path, answer in answers.items()
+        ]
+
+    @asynccontextmanager
+    async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        """Finish what runs, and save, at the end."""
+        try:
+            yield
+        finally:
+            self.stopping.set()
+            await asyncio.to_thread(self._workers.close)
+            await asyncio.to_thread(self._served.close)
+
+    # Errors.
+
+    def _answering(self, path: str, answer: _Answer) -> _Answer:
+        """Turn errors that are raised on purpose into answers."""
+
+        async def answering(request: Request) -> Response:
+            request.scope[ROUTE] = path
+            try:
+                return await answer(request)
+            except Exception as error:
+                refusal = refusal_of(error)
+                if refusal is None:
+                    _LOG.exception("%s cannot be answered", path)
+                    refusal = _UNEXPECTED
+                self.metrics.add("fastmks_refused_total", type=refusal.kind)
+                return answer_refusal(refusal)
+
+        return answering
+
+    async def answer_http_error(self, request: Request, error: Exception) -> Response:
+        """Answer what matches no route."""
+        assert isinstance(error, HTTPException)
+        kind = {404: "NotFound", 405: "NotAllowed"}.get(error.status_code, "Refused")
+        what = f"{request.method[:20]} {request.url.path[:200]}"
+        self.metrics.add("fastmks_refused_total", type=kind)
+        message = f"{what}: {error.detail}. GET /openapi.json says what there is."
+        return answer_refusal(
+            RefusalError(error.status_code, kind, message, headers=error.headers or {})
+        )
+
+    async def answer_error(self, request: Request, error: Exception) -> Response:
+        """Answer an error that nobody expected; the log has it, not the answer."""
+        return answer_refusal(_UNEXPECTED)
+
+    # What there is to know.
+
+    async def _health(self, request: Request) -> Response:
+        return _json({"status": "cannot write" if self._served.is_broken else "ok"})
+
+    async def _openapi(self, request: Request) -> Response:
+        return Response(self._description, media_type="application/json")
+
+    async def _index(self, request: Request) -> Response:
+        served, index = self._served, self._served.index
+        return _json(
+            {
+                "size": len(index),
+                "kind": index._forest.like.kind,
+                "kernel": repr(index.kernel),
+                "algorithm": index._forest.settings.algorithm,
+                "form": served.form.name,
+                "writable": served.is_writable,
+                "limits": asdict(self._limits),
+            }
+        )
+
+    async def _metrics_text(self, request: Request) -> Response:
+        served = self._served
+        text = self.metrics.text(
+            {
+                "fastmks_in_flight": self.metrics.n_in_flight,
+                "fastmks_working": self._workers.n_admitted,
+                "fastmks_overdue": self._workers.n_overdue,
+                "fastmks_objects": len(served.index),
+                "fastmks_journal_bytes": served.journal_bytes,
+                "fastmks_can_write": int(served.is_writable and not served.is_broken),
+            }
+        )
+        return Response(text, media_type="text/plain; version=0.0.4")
+
+    # Searches.
+
+    async def _search(self, request: Request) -> Response:
+        def work(text: bytes, deadline: Deadline) -> bytes:
+            (answer,), stats = self._found(self._reader.read_search(read_json(text)), deadline)
+            return to_json({**answer, "stats": stats})
+
+        return await self._worked(request, work)
+
+    async def _batch(self, request: Request) -> Response:
+        def work(text: bytes, deadline: Deadline) -> bytes:
+            answers, stats = self._found(self._reader.read_batch(read_json(text)), deadline)
+            return to_json({"answers": answers, "stats": stats})
+
+        return await self._worked(request, work)
+
+    def _found(self, asking: Asking, deadline: Deadline) -> tuple[list[dict[str, Any]], Any]:
+        index = self._served.index
+        answers, stats = search(index, asking, self._limits, deadline.progress())
+        self.metrics.add_search(stats)
+        return answers, show_stats(stats)
+
+    async def _explain(self, request: Request) -> Response:
+        def work(text: bytes, deadline: Deadline) -> bytes:
+            asking = self._reader.read_explain(read_json(text))
+            return to_json(explain(self._served.index, asking, self._limits, deadline.progress()))
+
+        return await self._worked(request, work)
+
+    async def _object(self, request: Request) -> Response:
+        def work(deadline: Deadline) -> bytes:
+            name = self._reader.read_id(request.path_params["id"])
+            index = self._served.index
+            if name not in index:
+                raise RefusalError(404, "NotFound", f"there is no object {str(name)[:80]!r}.")
+            return to_json({"id": name, "object": self._served.form.show_first(index.get([name]))})
+
+        deadline = Deadline(self._limits.seconds)
+        return Response(await self._workers.run(work, deadline), media_type="application/json")
+
+    async def _worked(self, request: Request, work: Callable[[bytes, Deadline], bytes]) -> Response:
+        async with self._bodies.read(request) as text:
+            deadline = Deadline(self._limits.seconds)
+            answer = await self._workers.run(lambda deadline: work(text, deadline), deadline)
+        return Response(answer, media_type="application/json")
+
+    # Changes.
+
+    async def _add(self, request: Request) -> Response:
+        return await self._changed(request, self._reader.read_addition, "added")
+
+    async def _remove(self, request: Request) -> Response:
+        return await self._changed(request, self._reader.read_removal, "removed")
+
+    async def _changed(
+        self, request: Request, read: Callable[[Any], Change], what: str
+    ) -> Response:
+        if not self._served.is_writable:
+            self._served.submit(Change([]))  # which says so
+        async with self._bodies.read(request) as text:
+            deadline = Deadline(self._limits.seconds)
+            change = await self._workers.run(lambda deadline: read(read_json(text)), deadline)
+            future = self._served.submit(change)
+            waited = asyncio.wrap_future(future)
+            done, _ = await asyncio.wait([waited], timeout=deadline.seconds_left)
+            if not done and future.cancel():  # nobody has begun with it
+                raise deadline.refusal()
+            ids = await waited
+        self.metrics.add("fastmks_changes_total", len(ids), kind=what)
+        return _json({"ids": ids, "size": len(self._served.index)})
+
+
+def _json(value: Any) -> Response:
+    return Response(to_json(value), media_type="application/json")

@@ -1,0 +1,160 @@
+"""What every request meets first: names of hosts, the token, the end of the service; and last:
+headers, and its place in the metrics.
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import ipaddress
+import time
+from collections.abc import Callable
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from fastmks.service.metrics import Metrics
+from fastmks.service.reading import to_json
+from fastmks.service.refusals import RefusalError
+
+__all__ = ["OPEN", "ROUTE", "Guard", "answer_refusal", "is_loopback"]
+
+OPEN = "/health"  # needs no token
+ROUTE = "fastmks.route"  # where the scope of a request has its route, for the metrics
+_METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+_HEADERS = {
+    "cache-control": "no-store",
+    "content-security-policy": (
+        "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+        "object-src 'none'"
+    ),
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine, seen from this machine only."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def answer_refusal(refusal: RefusalError) -> Response:
+    """Return the answer that a refusal is."""
+    return Response(
+        to_json(refusal.as_json()),
+        status_code=refusal.status,
+        media_type="application/json",
+        headers=refusal.headers,
+    )
+
+
+class Guard:
+    """The outermost part of the app.
+
+    Without a token, requests must name this machine as their host: a page of another site whose
+    name is made to point here would name its own (DNS rebinding).
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        token: str | None,
+        metrics: Metrics,
+        is_stopping: Callable[[], bool],
+    ) -> None:
+        self._app, self._metrics, self._is_stopping = app, metrics, is_stopping
+        self._digest = None if token is None else _digest(token.encode("utf-8"))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        status = 500
+
+        async def send_guarded(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        self._metrics.n_in_flight += 1
+        try:
+            refusal = self._refusal(scope)
+            if refusal is None:
+                await self._app(scope, receive, send_guarded)
+            else:
+                self._metrics.add("fastmks_refused_total", type=refusal.kind)
+                await answer_refusal(refusal)(scope, receive, send_guarded)
+        finally:
+            self._metrics.n_in_flight -= 1
+            method = scope["method"] if scope["method"] in _METHODS else "other"
+            route = scope.get(ROUTE, "other")
+            seconds = time.perf_counter() - started
+            self._metrics.add_request(route, method, status, seconds)
+
+    def _refusal(self, scope: Scope) -> RefusalError | None:
+        headers = Headers(scope=scope)
+        if self._is_stopping():
+            return RefusalError(
+                503,
+                "Stopping",
+                "the service is shutting down.",
+                headers={"retry-after": "5", "connection": "close"},
+            )
+        if self._digest is None:
+            return _foreign_host(headers)
+        if scope["path"] == OPEN or _has_token(headers, self._digest):
+            return None
+        return RefusalError(
+            401,
+            "Unauthorized",
+            "pass the token: 'Authorization: Bearer TOKEN', or as the password of any user.",
+            headers={"www-authenticate": 'Bearer realm="fastmks", Basic realm="fastmks"'},
+        )
+
+
+def _foreign_host(headers: Headers) -> RefusalError | None:
+    host = headers.get("host", "")
+    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() and ":" in host else host
+    if len(headers.getlist("host")) == 1 and is_loopback(name):
+        return None
+    return RefusalError(
+        403,
+        "ForeignHost",
+        "a service without a token answers to localhost, 127.0.0.1 and [::1] only. Use one of "
+        "these names, or start it with a token.",
+    )
+
+
+def _digest(token: bytes) -> bytes:
+    return hashlib.sha256(token).digest()  # of one length, whatever is sent
+
+
+def _has_token(headers: Headers, digest: bytes) -> bool:
+    """Whether a request has the token; how long this takes says nothing about the token."""
+    given = headers.getlist("authorization")
+    scheme, _, value = (given[0] if len(given) == 1 else "").partition(" ")
+    if scheme.lower() == "basic":
+        try:
+            value_bytes = base64.b64decode(value.strip(), validate=True).partition(b":")[2]
+        except (binascii.Error, ValueError):
+            return False
+    elif scheme.lower() == "bearer":
+        value_bytes = value.strip().encode("latin-1")
+    else:
+        return False
+    return hmac.compare_digest(_digest(value_bytes), digest)

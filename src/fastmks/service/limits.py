@@ -1,0 +1,83 @@
+"""What one request may ask for, and how many requests there may be at once."""
+
+from dataclasses import dataclass, field
+
+from fastmks._validate import check_count, check_number, default_threads
+
+__all__ = ["DEPTH", "Limits"]
+
+DEPTH = 32  # of arrays and objects within each other, in a request
+_COUNTS = (
+    "body_bytes",
+    "bodies_bytes",
+    "k",
+    "queries",
+    "objects",
+    "hits",
+    "workers",
+    "waiting",
+    "connections",
+    "threads",
+    "journal_bytes",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What a service allows; beyond it, requests are refused with a 4xx answer that says so.
+
+    Attributes
+    ----------
+    body_bytes : int
+        Bytes of one request.
+    bodies_bytes : int
+        Bytes of all requests that are being read or worked on.
+    k : int
+        Hits of a query.
+    queries : int
+        Queries of a batch.
+    objects : int
+        Objects of one change.
+    hits : int
+        Hits in one answer, of all queries of a batch together.
+    seconds : float
+        From when a request is there as a whole to its answer, waiting included.
+    body_seconds : float
+        For the body of a request to arrive.
+    workers : int
+        Requests worked on at once; as many as usable CPUs when not given.
+    waiting : int
+        Requests that may wait for a worker, and changes that may wait to be written.
+    connections : int
+        Open connections; more are answered with 503.
+    threads : int
+        Threads of one search.
+    journal_bytes : int
+        How long the journal gets before the index is saved and a new journal begins.
+
+    Examples
+    --------
+    >>> from fastmks.service import Limits
+    >>> Limits(k=100, seconds=2.0).k
+    100
+    """
+
+    body_bytes: int = 8 << 20
+    bodies_bytes: int = 256 << 20
+    k: int = 1000
+    queries: int = 1000
+    objects: int = 10_000
+    hits: int = 100_000
+    seconds: float = 30.0
+    body_seconds: float = 10.0
+    workers: int = field(default_factory=default_threads)
+    waiting: int = 1024
+    connections: int = 2048
+    threads: int = 1
+    journal_bytes: int = 64 << 20
+
+    def __post_init__(self) -> None:
+        for name in _COUNTS:
+            check_count(name, getattr(self, name))
+        for name in ("seconds", "body_seconds"):
+            check_number(name, getattr(self, name), positive=True)

@@ -1,0 +1,175 @@
+"""Open the index of a service: the file, the changes in its journal, and the lock of who writes."""
+
+import fcntl
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from fastmks.errors import FastmksError, IndexFileError, InvalidArgument
+from fastmks.index import Index
+from fastmks.kernels import Kernel
+from fastmks.loading import load
+from fastmks.service.form import Form
+from fastmks.service.forms import form_of
+from fastmks.service.journal import Journal, Read, name_content, read_journal
+from fastmks.service.served import Served, Writable
+
+__all__ = ["open_served"]
+
+_TRIES = 5  # to read a file and its journal while another service saves
+
+
+def open_served(
+    path: str | os.PathLike[str],
+    *,
+    writable: bool = False,
+    kernel: Kernel | Callable[[Any, Any], float] | None = None,
+    encode: Callable[[Any], bytes] | None = None,
+    decode: Callable[[bytes], Any] | None = None,
+    most_waiting: int = 1024,
+    most_bytes: int = 64 << 20,
+) -> Served:
+    """Load an index and the changes in its journal, to be served.
+
+    Parameters
+    ----------
+    path : path-like
+        A file that `Index.save` wrote.
+    writable : bool, default False
+        Take changes, each of which is in the journal (``path`` + ".journal") before it is
+        acknowledged. Only one service at a time may do so with a file.
+    kernel, decode
+        As for `fastmks.load`.
+    encode : callable (object) -> bytes, optional
+        As for `Index.save`; needed to change an index of objects that only your own kernel knows.
+    most_waiting : int, default 1024
+        Changes that may wait to be written.
+    most_bytes : int, default 64 MiB
+        How long the journal gets before the index is saved.
+
+    Examples
+    --------
+    >>> import fastmks, pathlib, tempfile
+    >>> from fastmks.service import open_served
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "arrows.fmks")
+    ...     fastmks.Index([[3.0, 0.0], [0.0, 2.0]]).save(path)
+    ...     served = open_served(path)
+    >>> served.index.search([1.0, 2.0]).ids
+    array([[1]])
+    """
+    file = Path(os.fsdecode(os.path.realpath(path)))
+
+    def loaded() -> tuple[Index, str]:
+        return _load(file, kernel, decode)
+
+    if not writable:
+        index, _, _ = _replayed(file, loaded)
+        return Served(index, file, form=form_of(index))
+    lock = _lock(file)
+    try:
+        index, name, read = _replayed(file, loaded)
+        _check_encode(index, encode)
+        with suppress(FileNotFoundError):
+            file.with_name(f"{file.name}.saving").unlink()
+        journal = _resumed(file, name, read)
+    except BaseException:
+        os.close(lock)
+        raise
+    return Writable(
+        index,
+        file,
+        form=form_of(index),
+        journal=journal,
+        lock=lock,
+        encode=encode,
+        most_waiting=most_waiting,
+        most_bytes=most_bytes,
+    )
+
+
+def _journal_of(file: Path) -> Path:
+    return file.with_name(f"{file.name}.journal")
+
+
+def _load(file: Path, kernel: Any, decode: Any) -> tuple[Index, str]:
+    """Return an index, and the name of the content that it was loaded from."""
+    for _ in range(_TRIES):
+        name = name_content(file)
+        index = load(file, kernel=kernel, decode=decode)
+        if name_content(file) == name:
+            return index, name
+    raise IndexFileError(f"{file} is replaced again and again while it is read.")
+
+
+def _replayed(
+    file: Path, loaded: Callable[[], tuple[Index, str]]
+) -> tuple[Index, str, Read | None]:
+    """Return an index with the changes of its journal, the name of its file, and the journal."""
+    for _ in range(_TRIES):  # another service may save while this one, not writable, reads
+        index, name = loaded()
+        read = read_journal(_journal_of(file))
+        missing = [] if read is None else read.missing_in(name)
+        if missing is None:
+            continue
+        form = form_of(index)
+        for change in missing:
+            _replay(index, form, change, file)
+        return index, name, read
+    raise IndexFileError(
+        f"{_journal_of(file)} belongs to another file than {file}: the file was replaced, and the "
+        "journal has changes of the old one. Put that back, or move the journal away."
+    )
+
+
+def _replay(index: Index, form: Form, change: dict[str, Any], file: Path) -> None:
+    try:
+        match change:
+            case {"add": list(objects), "ids": list(ids)}:
+                index.add(form.read_all(objects, "objects"), ids=ids)
+            case {"remove": list(ids)}:
+                index.remove(ids)
+            case _:
+                raise InvalidArgument(f"no change is written as {change!r:.80}")
+    except FastmksError as error:
+        raise IndexFileError(
+            f"{_journal_of(file)} has a change that {file} cannot have: {error}"
+        ) from error
+
+
+def _resumed(file: Path, name: str, read: Read | None) -> Journal:
+    """Return the journal to go on with, or a new one where all its changes are in the file."""
+    path = _journal_of(file)
+    if read is None or not read.missing_in(name):
+        return Journal.begin(path, name)
+    return Journal(path, n_frames=read.n_frames, n_bytes=read.n_bytes)
+
+
+def _lock(file: Path) -> int:
+    """Keep other services from writing the same index; the lock ends with the process."""
+    path = file.with_name(f"{file.name}.lock")
+    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise InvalidArgument(
+            f"{file} is being changed by another service; stop that one, or start this one "
+            "without --writable."
+        ) from None
+    except BaseException:
+        os.close(lock)
+        raise
+    return lock
+
+
+def _check_encode(index: Index, encode: Callable[[Any], bytes] | None) -> None:
+    from fastmks.storage import lacks_objects
+
+    if lacks_objects(index._forest.like.record(encode=encode)):
+        raise InvalidArgument(
+            "encode must be given to change an index of objects that only your own kernel knows: "
+            "without it they cannot be saved."
+        )

@@ -1,0 +1,55 @@
+"""What a request is refused with: a status, a word and a sentence; never a trace."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastmks.errors import FastmksError, InvalidArgument, KernelValueError, NotMercerError
+
+__all__ = ["LONGEST", "ConflictError", "RefusalError", "UnwritableError", "refusal_of"]
+
+LONGEST = 600  # characters of a message: it may quote what was sent
+
+
+class RefusalError(FastmksError):
+    """An answer other than the one that was asked for."""
+
+    def __init__(
+        self,
+        status: int,
+        kind: str,
+        message: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status, self.kind, self.headers = status, kind, dict(headers or {})
+
+    def as_json(self) -> dict[str, Any]:
+        """The body of the answer."""
+        message = str(self)
+        if len(message) > LONGEST:
+            message = f"{message[:LONGEST]} ..."
+        return {"error": {"type": self.kind, "message": message}}
+
+
+class ConflictError(InvalidArgument):
+    """An id that is in use already."""
+
+
+class UnwritableError(FastmksError):
+    """A change that could not be made to last."""
+
+
+def refusal_of(error: BaseException) -> RefusalError | None:
+    """Return the answer for an error that the library raises on purpose; None for others."""
+    if isinstance(error, RefusalError):
+        return error
+    if isinstance(error, ConflictError):
+        return RefusalError(409, "Conflict", str(error))
+    if isinstance(error, UnwritableError):
+        return RefusalError(503, "Unwritable", str(error), headers={"retry-after": "10"})
+    if isinstance(error, (InvalidArgument, KernelValueError, NotMercerError)):
+        return RefusalError(400, type(error).__name__, str(error))
+    if isinstance(error, RecursionError):
+        return RefusalError(400, "InvalidArgument", "the request is nested too deeply.")
+    return None

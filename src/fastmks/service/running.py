@@ -1,0 +1,163 @@
+"""Run a service in this process until it is told to stop."""
+
+import os
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from types import FrameType
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute
+
+from fastmks._validate import check_count
+from fastmks.errors import InvalidArgument
+from fastmks.kernels import Kernel
+from fastmks.service.app import make_app
+from fastmks.service.guards import is_loopback
+from fastmks.service.limits import Limits
+from fastmks.service.opening import open_served
+from fastmks.service.served import Served
+
+__all__ = ["TOKEN", "serve"]
+
+TOKEN = "FASTMKS_TOKEN"  # the variable of the environment that may hold the token
+_SHORTEST = 16  # characters of a token
+_DEFAULTS = Limits()
+_GRACE = 5.0  # seconds, beyond those of a request, to finish what runs
+
+
+def serve(
+    path: str | os.PathLike[str],
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    token: str | None = None,
+    writable: bool = False,
+    limits: Limits = _DEFAULTS,
+    kernel: Kernel | Callable[[Any, Any], float] | None = None,
+    encode: Callable[[Any], bytes] | None = None,
+    decode: Callable[[bytes], Any] | None = None,
+    make_routes: Callable[[Served], Sequence[BaseRoute]] | None = None,
+    announce: Callable[[str], None] | None = None,
+) -> None:
+    """Serve the index of a file over HTTP until SIGTERM or Ctrl-C.
+
+    Then what runs is finished, new requests are refused, and a changed index is saved.
+
+    Parameters
+    ----------
+    path : path-like
+        A file that `Index.save` wrote.
+    host, port : str and int
+        Where to listen; port 0 is any free one. Other hosts than this machine's own need a token.
+    token : str, optional
+        What requests must bring; from the environment, FASTMKS_TOKEN, when not given.
+    writable : bool, default False
+        Take additions and removals, each on disk before it is acknowledged.
+    limits : Limits, optional
+        What requests may ask for.
+    kernel, encode, decode
+        As for `open_served`.
+    make_routes : callable (Served) -> routes, optional
+        More routes, such as a page.
+    announce : callable (str), optional
+        Told the address once connections are taken.
+
+    Examples
+    --------
+    >>> from fastmks.service import serve
+    >>> serve("arrows.fmks", host="0.0.0.0")
+    Traceback (most recent call last):
+    fastmks.errors.InvalidArgument: host '0.0.0.0' can be reached from other machines: ...
+    """
+    checked = check_token(os.environ.get(TOKEN) or None if token is None else token)
+    if not is_loopback(host) and checked is None:
+        raise InvalidArgument(
+            f"host {host!r} can be reached from other machines: pass token=, or set {TOKEN}. "
+            "127.0.0.1 needs none."
+        )
+    if port != 0:
+        check_count("port", port, most=65535)
+    listening = _listen(host, port)
+    try:
+        served = open_served(
+            path,
+            writable=writable,
+            kernel=kernel,
+            encode=encode,
+            decode=decode,
+            most_waiting=limits.waiting,
+            most_bytes=limits.journal_bytes,
+        )
+        try:
+            routes = () if make_routes is None else make_routes(served)
+            app = make_app(served, limits, checked, routes=routes)
+            if announce is not None:
+                shown = f"[{host}]" if ":" in host else host
+                announce(f"http://{shown}:{listening.getsockname()[1]}")
+            with suppress(KeyboardInterrupt):  # once everything is finished, uvicorn passes it on
+                _Server(_configure(app, limits), app).run(sockets=[listening])
+        finally:
+            served.close()
+    finally:
+        listening.close()
+
+
+def check_token(token: str | None) -> str | None:
+    """Return a token that is not soon guessed; None stands for none."""
+    if token is not None and (
+        len(token) < _SHORTEST or not token.isascii() or token != token.strip()
+    ):
+        raise InvalidArgument(
+            f"token must have at least {_SHORTEST} ASCII characters, without blanks around them; "
+            f"got {len(token)}. Python's secrets.token_urlsafe() makes one."
+        )
+    return token
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Return a bound socket: an address in use is known before the index is read."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except socket.gaierror as error:
+        raise InvalidArgument(f"host {host!r} is not known: {error.strerror}.") from None
+    family, kind, protocol, _, address = found[0]
+    listening = socket.socket(family, kind, protocol)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+    except OSError as error:
+        listening.close()
+        raise InvalidArgument(f"{host}:{port} cannot be listened at: {error.strerror}.") from None
+    return listening
+
+
+def _configure(app: Starlette, limits: Limits) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        access_log=False,
+        backlog=limits.connections,
+        limit_concurrency=limits.connections,
+        lifespan="on",
+        log_level="warning",
+        proxy_headers=False,  # nothing here depends on who asks
+        server_header=False,
+        timeout_graceful_shutdown=int(limits.seconds + _GRACE),
+        timeout_keep_alive=30,
+        ws="none",
+    )
+
+
+class _Server(uvicorn.Server):
+    """A server that refuses new requests from the moment it is told to stop."""
+
+    def __init__(self, config: uvicorn.Config, app: Starlette) -> None:
+        super().__init__(config)
+        self._app = app
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop, soon."""
+        self._app.state.stopping.set()
+        super().handle_exit(sig, frame)

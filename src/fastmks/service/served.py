@@ -1,0 +1,283 @@
+"""The index of a service: searched by all, changed by one thread, and never without its journal."""
+
+import logging
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fastmks.errors import FastmksError, InvalidArgument
+from fastmks.index import Index
+from fastmks.replacing import sync_folder
+from fastmks.service.form import Form
+from fastmks.service.journal import Journal, name_content
+from fastmks.service.refusals import ConflictError, RefusalError, UnwritableError
+
+__all__ = ["Change", "Served", "Writable"]
+
+_LOG = logging.getLogger("fastmks.service")
+_AT_ONCE = 256  # changes that share a flush
+
+
+@dataclass(frozen=True)
+class Change:
+    """Objects to add, as JSON had them and as they were read, or ids to remove."""
+
+    ids: list[Any] | None
+    objects: list[Any] | None = None
+    read: Any = None
+
+    @property
+    def is_addition(self) -> bool:
+        """Whether objects are added."""
+        return self.objects is not None
+
+
+class Served:
+    """What a service serves. `index` is the index as of the last change that is on disk.
+
+    Made by `open_served`. Searches take `index` once and keep it: it never changes, the next one
+    takes its place.
+
+    Attributes
+    ----------
+    index : Index
+        The current index.
+    path : Path
+        Its file.
+    is_writable : bool
+        Whether it takes changes.
+    form : Form
+        How its objects are written in JSON.
+
+    Examples
+    --------
+    >>> import fastmks, pathlib, tempfile
+    >>> from fastmks.service import open_served
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "arrows.fmks")
+    ...     fastmks.Index([[3.0, 0.0], [0.0, 2.0]]).save(path)
+    ...     served = open_served(path)
+    >>> len(served.index), served.path.name, served.is_writable
+    (2, 'arrows.fmks', False)
+    """
+
+    def __init__(self, index: Index, path: Path, *, form: Form) -> None:
+        self.index, self.path, self.form = index, path, form
+        self.is_writable = False
+
+    @property
+    def journal_bytes(self) -> int:
+        """How long the journal is; 0 without one."""
+        return 0
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether changes are refused, since the journal could not be written."""
+        return False
+
+    def submit(self, change: Change) -> "Future[list[Any]]":
+        """Queue a change; the result is there when it is on disk: its ids.
+
+        Examples
+        --------
+        >>> import fastmks, pathlib, tempfile
+        >>> from fastmks.service import open_served
+        >>> from fastmks.service.served import Change
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "arrows.fmks")
+        ...     fastmks.Index([[3.0, 0.0], [0.0, 2.0]]).save(path)
+        ...     served = open_served(path, writable=True)
+        ...     served.submit(Change([0])).result()
+        ...     served.close()
+        ...     fastmks.load(path).ids
+        [0]
+        array([1])
+        """
+        raise RefusalError(
+            403, "ReadOnly", "the service was started without --writable: nothing can be changed."
+        )
+
+    def close(self) -> None:
+        """Make and save what was submitted; nothing can be submitted after.
+
+        Examples
+        --------
+        >>> import fastmks, pathlib, tempfile
+        >>> from fastmks.service import open_served
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "arrows.fmks")
+        ...     fastmks.Index([[3.0, 0.0], [0.0, 2.0]]).save(path)
+        ...     open_served(path, writable=True).close()
+        ...     sorted(file.name for file in path.parent.iterdir())
+        ['arrows.fmks', 'arrows.fmks.journal', 'arrows.fmks.lock']
+        """
+
+
+class Writable(Served):
+    """A served index with a journal, and the thread that writes it."""
+
+    def __init__(
+        self,
+        index: Index,
+        path: Path,
+        *,
+        form: Form,
+        journal: Journal,
+        lock: int,
+        encode: Callable[[Any], bytes] | None,
+        most_waiting: int,
+        most_bytes: int,
+    ) -> None:
+        super().__init__(index, path, form=form)
+        self.is_writable = True
+        self._journal, self._lock, self._encode = journal, lock, encode
+        self._most_waiting, self._most_bytes = most_waiting, most_bytes
+        self._save_at = most_bytes
+        self._writing = index.copy()  # what the thread changes before it is on disk
+        self._waiting: deque[tuple[Change, Future[list[Any]]]] = deque()
+        self._news = threading.Condition()
+        self._is_closing = False
+        self._thread = threading.Thread(target=self._run, name="fastmks-writer", daemon=True)
+        self._thread.start()
+
+    @property
+    def journal_bytes(self) -> int:
+        """How long the journal is."""
+        return self._journal.n_bytes
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether changes are refused, since the journal could not be written."""
+        return self._journal.is_broken
+
+    def submit(self, change: Change) -> "Future[list[Any]]":
+        """Queue a change, unless too many are waiting."""
+        future: Future[list[Any]] = Future()
+        with self._news:
+            if self._is_closing:
+                raise RefusalError(503, "Stopping", "the service is shutting down.")
+            if len(self._waiting) >= self._most_waiting:
+                raise RefusalError(
+                    429,
+                    "TooMany",
+                    f"{self._most_waiting} changes are waiting; try again soon.",
+                    headers={"retry-after": "1"},
+                )
+            self._waiting.append((change, future))
+            self._news.notify()
+        return future
+
+    def close(self) -> None:
+        """Make and save what was submitted, and let go of the file."""
+        with self._news:
+            if self._is_closing:
+                return
+            self._is_closing = True
+            self._news.notify()
+        self._thread.join()
+        if not self._journal.is_empty and not self._journal.is_broken:
+            self._save()
+        self._journal.close()
+        os.close(self._lock)  # which unlocks it
+
+    def _run(self) -> None:
+        while True:
+            with self._news:
+                while not self._waiting and not self._is_closing:
+                    self._news.wait()
+                if not self._waiting:
+                    return
+                n_taken = min(_AT_ONCE, len(self._waiting))
+                taken = [self._waiting.popleft() for _ in range(n_taken)]
+            self._make([one for one in taken if one[1].set_running_or_notify_cancel()])
+            if self._journal.n_bytes > self._save_at and not self._journal.is_broken:
+                self._save()
+
+    def _make(self, taken: Sequence[tuple[Change, "Future[list[Any]]"]]) -> None:
+        """Make changes, write them with one flush, show them to searches, and say so."""
+        made: list[tuple[Future[list[Any]], list[Any]]] = []
+        frame: list[dict[str, Any]] = []
+        for change, future in taken:
+            try:
+                ids = _apply(self._writing, change)
+            except Exception as error:
+                future.set_exception(error)
+                continue
+            made.append((future, ids))
+            if ids:
+                frame.append(_written(change, ids))
+        try:
+            if frame:
+                self._journal.append(frame)
+        except Exception as error:
+            _LOG.exception("the journal of %s cannot be written", self.path)
+            self._writing = self.index.copy()
+            for future, _ in made:
+                future.set_exception(_unwritable(error))
+            return
+        if frame:
+            self.index = self._writing.copy()
+        for future, ids in made:
+            future.set_result(ids)
+
+    def _save(self) -> None:
+        """Save the index and begin a new journal. Where that fails the journal only gets longer.
+
+        The new file is written beside the old one; the journal notes its name; it takes the place
+        of the old one; a new journal takes the place of the old one. Whenever this is cut short,
+        the journal belongs to the file, or says that the file has all its changes.
+        """
+        beside = self.path.with_name(f"{self.path.name}.saving")
+        try:
+            self.index.save(beside, encode=self._encode)
+            beside.chmod(self.path.stat().st_mode & 0o7777)
+            name = name_content(beside)
+            self._journal.note_saved(name)
+            beside.replace(self.path)
+            sync_folder(self.path.parent)
+            journal = Journal.begin(self._journal.path, name)
+        except (OSError, FastmksError):
+            _LOG.exception("%s cannot be saved; its changes stay in the journal", self.path)
+            with suppress(OSError):
+                beside.unlink()
+            self._save_at = 2 * self._journal.n_bytes
+            return
+        self._journal.close()
+        self._journal, self._save_at = journal, self._most_bytes
+
+
+def _apply(index: Index, change: Change) -> list[Any]:
+    """Make a change; an error says whether an id was in use, or not there."""
+    if change.is_addition:
+        try:
+            added: list[Any] = index.add(change.read, ids=change.ids).tolist()
+        except InvalidArgument as error:
+            used = next((name for name in change.ids or [] if name in index), None)
+            if used is None:
+                raise
+            raise ConflictError(str(error)) from error
+        return added
+    ids = change.ids or []
+    try:
+        index.remove(ids)
+    except InvalidArgument as error:
+        unknown = next((name for name in ids if name not in index), None)
+        if unknown is None:
+            raise
+        raise RefusalError(404, "NotFound", str(error)) from error
+    return ids
+
+
+def _written(change: Change, ids: list[Any]) -> dict[str, Any]:
+    return {"add": change.objects, "ids": ids} if change.is_addition else {"remove": ids}
+
+
+def _unwritable(error: Exception) -> UnwritableError:
+    why = getattr(error, "strerror", None) or type(error).__name__
+    return UnwritableError(f"the change was not made: the journal cannot be written ({why}).")

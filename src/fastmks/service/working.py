@@ -1,0 +1,97 @@
+"""A bounded number of threads for requests, a bounded number that wait, and time for each."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from fastmks.progress import Progress
+from fastmks.service.limits import Limits
+from fastmks.service.refusals import RefusalError
+
+__all__ = ["Deadline", "Workers"]
+
+_T = TypeVar("_T")
+
+
+class Deadline:
+    """When a request must be answered. Work asks it now and then, and ends when it is over."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._end = time.monotonic() + seconds
+
+    @property
+    def seconds_left(self) -> float:
+        """Until it is over; 0 after."""
+        return max(0.0, self._end - time.monotonic())
+
+    def check(self) -> None:
+        """Raise what the request is answered with when its time is over."""
+        if time.monotonic() > self._end:
+            raise self.refusal()
+
+    def refusal(self) -> RefusalError:
+        """Return what the request is answered with."""
+        return RefusalError(
+            408,
+            "TimeOut",
+            f"the answer took longer than {self._seconds:g} s, waiting included, and was given up. "
+            "Ask for fewer queries at once, or for an approximate answer; a tree or filter that is "
+            "missing is best built before the index is saved.",
+        )
+
+    def progress(self) -> Progress:
+        """Return what stops a search."""
+        return Progress(False, self.check)
+
+
+class Workers:
+    """Runs functions in threads.
+
+    A function whose time is over is answered for at once. Its thread goes on until the function
+    asks its deadline, and counts as busy until then: there are never more threads than `workers`.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._pool = ThreadPoolExecutor(limits.workers, thread_name_prefix="fastmks-worker")
+        self.n_admitted = 0  # running or waiting
+        self.n_overdue = 0  # answered for, and still running
+
+    async def run(self, function: Callable[[Deadline], _T], deadline: Deadline) -> _T:
+        """Return what a function returns, or refuse."""
+        if self.n_admitted >= self._limits.workers + self._limits.waiting:
+            raise RefusalError(
+                429,
+                "TooMany",
+                f"{self._limits.waiting} requests are waiting; try again soon.",
+                headers={"retry-after": "1"},
+            )
+
+        def call() -> _T:
+            deadline.check()
+            return function(deadline)
+
+        self.n_admitted += 1
+        future = asyncio.get_running_loop().run_in_executor(self._pool, call)
+        future.add_done_callback(self._ended)
+        done, _ = await asyncio.wait([future], timeout=deadline.seconds_left)
+        if done:
+            return future.result()
+        self.n_overdue += 1
+        future.add_done_callback(self._came_late)
+        raise deadline.refusal()
+
+    def _ended(self, future: "asyncio.Future[_T]") -> None:
+        self.n_admitted -= 1
+
+    def _came_late(self, future: "asyncio.Future[_T]") -> None:
+        self.n_overdue -= 1
+        if not future.cancelled():
+            future.exception()  # looked at, so that asyncio does not complain
+
+    def close(self) -> None:
+        """Wait for what runs."""
+        self._pool.shutdown()

@@ -1,0 +1,313 @@
+"""What was acknowledged is there, whatever happens; what was not is there as a whole or not."""
+
+import errno
+import os
+import shutil
+import threading
+from concurrent.futures import wait
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+import fastmks
+from fastmks.service import open_served
+from fastmks.service import served as served_module
+from fastmks.service.journal import Journal, name_content, read_journal
+from fastmks.service.refusals import RefusalError, UnwritableError
+from fastmks.service.served import Change
+
+VECTORS = np.random.default_rng(1).normal(size=(20, 3))
+
+
+@pytest.fixture
+def path(tmp_path):
+    folder = tmp_path / "files"
+    folder.mkdir()
+    fastmks.Index(VECTORS).save(folder / "index.fmks")
+    return folder / "index.fmks"
+
+
+def addition(*rows, ids=None):
+    return Change(ids, [list(map(float, row)) for row in rows], np.array(rows, dtype=float))
+
+
+def opened(path, **options):
+    return closing(open_served(path, writable=True, **options))
+
+
+def state(path):
+    """Return the objects of a file and its journal, by id; opened as who only reads does."""
+    index = open_served(path).index
+    return {name: index.get([name])[0].tolist() for name in index.ids.tolist()}
+
+
+def crashed(path, changes):
+    """Make changes, and leave the files as a kill would; returns the folder's copy."""
+    copy = path.parent.with_name("crashed")
+    shutil.rmtree(copy, ignore_errors=True)
+    with opened(path) as served:
+        for change in changes:
+            served.submit(change).result()
+        shutil.copytree(path.parent, copy)
+    return copy / path.name
+
+
+def journal_of(path):
+    return path.with_name(f"{path.name}.journal")
+
+
+CHANGES = [
+    addition([1, 2, 3]),
+    Change([3, 20]),
+    addition([4, 5, 6], [0.1, 1 / 3, -5e-324], ids=[100, 50]),
+    Change([100]),
+]
+
+
+def test_changes_are_replayed(path):
+    left = crashed(path, CHANGES)
+    assert len(fastmks.load(left)) == 20  # the file is the old one
+    found = state(left)
+    assert set(found) == {*range(20), 50} - {3}
+    assert found[50] == [0.1, 1 / 3, -5e-324]
+    with opened(left) as served:  # and go on from there: ids that were used are not used again
+        assert served.submit(addition([7, 8, 9])).result() == [101]
+    assert len(fastmks.load(left)) == 21
+    assert read_journal(journal_of(left)).changes == []
+    assert state(path) == found  # the one that was closed in peace
+
+
+def test_a_torn_last_frame_is_left_out(path, tmp_path):
+    """Cut after every byte of the journal: the whole frames count, the others do not."""
+    left = crashed(path, CHANGES)
+    data = journal_of(left).read_bytes()
+    ends = [data.find(b"\xffFMJ", at) for at in range(len(data))]
+    ends = [*sorted({end for end in ends if end >= 0})[1:], len(data)]
+    for length in range(data.find(b"\xffFMJ"), len(data) + 1):
+        journal_of(left).write_bytes(data[:length])
+        read = read_journal(journal_of(left))
+        assert len(read.changes) == sum(end <= length for end in ends)
+        assert read.n_bytes == max([end for end in ends if end <= length], default=83)
+    journal_of(left).write_bytes(data[: ends[1] + 5] + bytes(40))
+    with opened(left) as served:  # what comes next is written behind the whole ones
+        served.submit(addition([9, 9, 9], ids=[999])).result()
+        assert len(read_journal(journal_of(left)).changes) == 3
+    assert set(state(left)) == {*range(20), 999} - {3}
+
+
+def test_a_damaged_frame_before_others_is_an_error(path):
+    left = crashed(path, CHANGES)
+    data = journal_of(left).read_bytes()
+    last = data.rfind(b"\xffFMJ")
+    for at in range(83, len(data)):
+        changed = bytearray(data)
+        changed[at] ^= 0x10
+        journal_of(left).write_bytes(changed)
+        if at < last:
+            with pytest.raises(fastmks.IndexFileError, match="is damaged at byte"):
+                read_journal(journal_of(left))
+        else:
+            assert len(read_journal(journal_of(left)).changes) == len(CHANGES) - 1
+
+
+def test_what_is_no_journal(path):
+    for text in (b"", b"nonsense", b"fastmks journal 1\n", b"fastmks journal 2\n" + b"0" * 65):
+        journal_of(path).write_bytes(text)
+        with pytest.raises(fastmks.IndexFileError, match="not a journal"):
+            open_served(path)
+
+
+def test_a_journal_of_another_file(path):
+    """Someone puts another index in the place: its changes must not be lost without a word."""
+    left = crashed(path, CHANGES)
+    fastmks.Index(VECTORS[:5]).save(left)
+    for writable in (False, True):
+        with pytest.raises(fastmks.IndexFileError, match="belongs to another file"):
+            open_served(left, writable=writable)
+    journal_of(left).unlink()
+    assert len(open_served(left).index) == 5
+
+
+def test_a_change_that_the_file_cannot_have(path):
+    left = crashed(path, CHANGES)
+    journal = Journal.begin(journal_of(left), name_content(left))
+    journal.append([{"remove": [777]}])
+    journal.close()
+    with pytest.raises(fastmks.IndexFileError, match="777"):
+        open_served(left)
+    journal = Journal.begin(journal_of(left), name_content(left))
+    journal.append([{"explode": [1]}])
+    journal.close()
+    with pytest.raises(fastmks.IndexFileError, match="no change is written as"):
+        open_served(left)
+
+
+def test_a_crash_at_any_step_of_saving(path, monkeypatch):
+    """Snapshots of the folder before and after each step: every one has all the changes, once."""
+    snapshots = []
+
+    def snap(*_):
+        copy = path.parent.with_name(f"snapshot{len(snapshots)}")
+        shutil.copytree(path.parent, copy)
+        snapshots.append(copy / path.name)
+
+    def watched(function):
+        def call(*arguments, **options):
+            snap()
+            result = function(*arguments, **options)
+            snap()
+            return result
+
+        return call
+
+    with opened(path) as served:
+        for change in CHANGES:
+            served.submit(change).result()
+        wanted = {name: served.index.get([name])[0].tolist() for name in served.index.ids.tolist()}
+        monkeypatch.setattr(served_module, "name_content", watched(name_content))
+        monkeypatch.setattr(served_module, "sync_folder", watched(served_module.sync_folder))
+        monkeypatch.setattr(Journal, "note_saved", watched(Journal.note_saved))
+        monkeypatch.setattr(Journal, "begin", watched(Journal.begin))
+    assert len(snapshots) == 8
+    monkeypatch.undo()
+    for snapshot in snapshots:
+        assert state(snapshot) == wanted
+        with opened(snapshot) as served:
+            served.submit(Change([50])).result()
+        assert set(state(snapshot)) == set(wanted) - {50}
+        assert not snapshot.with_name("index.fmks.saving").exists()
+
+
+@pytest.mark.parametrize("step", ["name_content", "sync_folder", "note_saved", "begin"])
+def test_saving_that_fails_loses_nothing(path, monkeypatch, step):
+    def fail(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with opened(path, most_bytes=1) as served:  # saves after each change
+        owner = Journal if step in ("note_saved", "begin") else served_module
+        monkeypatch.setattr(owner, step, fail)
+        for change in CHANGES:
+            served.submit(change).result()
+        wanted = set(served.index.ids.tolist())
+        assert set(state(path)) == wanted
+        monkeypatch.undo()
+        served.submit(addition([1, 1, 1], ids=[300])).result()
+        assert set(state(path)) == {*wanted, 300}
+    assert set(state(path)) == {*wanted, 300}
+    assert len(fastmks.load(path)) == len(wanted) + 1
+
+
+def test_nothing_is_acknowledged_or_seen_before_it_is_on_disk(path, monkeypatch):
+    may_flush, is_flushing, flush = threading.Event(), threading.Event(), os.fsync
+
+    def slow_flush(file):
+        is_flushing.set()
+        may_flush.wait(30)
+        flush(file)
+
+    with opened(path) as served:
+        monkeypatch.setattr(os, "fsync", slow_flush)
+        first = served.submit(addition([1, 2, 3]))
+        is_flushing.wait(30)
+        others = [served.submit(addition([i, i, i])) for i in range(50)]
+        assert not first.done()
+        assert len(served.index) == 20
+        may_flush.set()
+        wait([first, *others])
+        assert len(served.index) == 71
+        assert read_journal(journal_of(path)).n_frames == 2  # 50 changes shared one flush
+
+
+def test_a_disk_that_is_full(path, monkeypatch):
+    """The change is not made; when there is room again, the next one is."""
+    with opened(path) as served:
+        served.submit(addition([1, 2, 3])).result()
+        write = os.pwrite
+
+        def full(file, data, at):
+            write(file, data[:10], at)
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(os, "pwrite", full)
+        with pytest.raises(UnwritableError, match="No space left"):
+            served.submit(addition([4, 5, 6])).result()
+        assert len(served.index) == 21
+        assert not served.is_broken
+        monkeypatch.undo()
+        assert served.submit(addition([7, 8, 9])).result() == [21]
+        assert set(state(path)) == set(range(22))
+    assert set(state(path)) == set(range(22))
+
+
+def test_a_flush_that_fails_ends_the_writing(path, monkeypatch):
+    """Nobody knows what is on disk then; searches go on."""
+    with opened(path) as served:
+        served.submit(addition([1, 2, 3])).result()
+
+        def fail(file):
+            raise OSError(errno.EIO, "Input/output error")
+
+        monkeypatch.setattr(os, "fsync", fail)
+        with pytest.raises(UnwritableError, match="Input/output"):
+            served.submit(addition([4, 5, 6])).result()
+        monkeypatch.undo()
+        assert served.is_broken
+        with pytest.raises(UnwritableError):
+            served.submit(addition([4, 5, 6])).result()
+        assert len(served.index.search([1.0, 2.0, 3.0], k=21).ids[0]) == 21
+    assert set(range(21)) <= set(state(path))
+
+
+def test_one_service_writes_at_a_time(path):
+    link = path.with_name("link.fmks")
+    link.symlink_to(path)
+    with opened(path) as served:
+        for name in (path, link):
+            with pytest.raises(fastmks.InvalidArgument, match="by another service"):
+                open_served(name, writable=True)
+        served.submit(addition([1, 2, 3])).result()
+        assert len(open_served(link).index) == 21  # reading is free
+    with opened(link) as served:
+        assert len(served.index) == 21
+        served.submit(addition([1, 2, 3])).result()
+    assert link.is_symlink()
+    assert len(fastmks.load(path)) == 22
+
+
+def test_the_mode_of_the_file_stays(path):
+    path.chmod(0o640)
+    with opened(path) as served:
+        served.submit(addition([1, 2, 3])).result()
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert len(fastmks.load(path)) == 21
+
+
+def test_changes_that_fail_are_alone(path):
+    """One of several that share a flush cannot be made: the others are."""
+    with opened(path) as served:
+        with served._writing._changing.alone():  # which the writer waits for
+            futures = [
+                served.submit(addition([1, 2, 3], ids=[20])),
+                served.submit(addition([1, 2, 3], ids=[20])),
+                served.submit(Change([500])),
+                served.submit(addition([3, 2, 1], ids=[21])),
+            ]
+        wait(futures)
+        assert [future.exception() is None for future in futures] == [True, False, False, True]
+        assert len(served.index) == 22
+    assert set(state(path)) == set(range(22))
+
+
+def test_too_many_changes_waiting(path):
+    with opened(path, most_waiting=3) as served:
+        with served._writing._changing.alone():
+            futures = []
+            with pytest.raises(RefusalError, match="3 changes are waiting"):
+                for _ in range(10):
+                    futures.append(served.submit(addition([1, 2, 3])))
+            assert futures.pop().cancel()  # one that nobody has begun with
+        wait(futures)
+    assert len(fastmks.load(path)) == 20 + len(futures)
+    with pytest.raises(RefusalError, match="shutting down"):
+        served.submit(addition([1, 2, 3]))

@@ -1,0 +1,188 @@
+"""Services that are killed at any moment, and searched while they are changed."""
+
+import random
+import signal
+import threading
+import time
+
+import httpx
+import numpy as np
+import pytest
+
+import fastmks
+from fastmks.service import open_served
+from serving import Process, serving
+
+N_ROUNDS, N_WRITERS = 5, 4
+
+
+class Writer:
+    """Adds and removes objects of its own ids until the service is gone, and keeps account."""
+
+    def __init__(self, address, number, objects, seed):
+        self.objects = objects  # by id, as acknowledged
+        self.after = dict(objects)  # with the change that was under way
+        self._number, self._rng = number, random.Random(seed)
+        self._client = httpx.Client(base_url=address, timeout=60, trust_env=False)
+        self.n_done = 0
+        self.thread = threading.Thread(target=self._run)
+        self.thread.start()
+
+    def _run(self):
+        with self._client:
+            try:
+                while True:
+                    self._change()
+            except httpx.TransportError:
+                pass
+
+    def _change(self):
+        rng = self._rng
+        if self.objects and rng.random() < 0.4:
+            ids = rng.sample(sorted(self.objects), rng.randint(1, min(3, len(self.objects))))
+            self.after = {name: one for name, one in self.objects.items() if name not in ids}
+            answer = self._client.post("/v1/objects/remove", json={"ids": ids})
+        else:
+            first = max(self.objects, default=self._number * 1_000_000) + rng.randint(1, 3)
+            new = {first + i: [rng.gauss(0, 1) for _ in range(3)] for i in range(rng.randint(1, 4))}
+            self.after = {**self.objects, **new}
+            body = {"objects": list(new.values()), "ids": list(new)}
+            answer = self._client.post("/v1/objects", json=body)
+        if answer.status_code == 503:  # told to stop, it takes no more
+            self.after = self.objects
+            raise httpx.ReadError("the service is stopping")
+        assert answer.status_code == 200
+        self.objects = self.after
+        self.n_done += 1
+
+
+def check(path, writers, first):
+    """What was acknowledged is there; a change that was under way is there as a whole or not."""
+    index = open_served(path).index
+    there = {name: index.get([name])[0].tolist() for name in index.ids.tolist()}
+    for number, writer in enumerate(writers):
+        mine = {name: one for name, one in there.items() if name // 1_000_000 == number + 1}
+        assert mine in (writer.objects, writer.after)
+        writer.objects = mine
+    assert {name: one for name, one in there.items() if name < 1_000_000} == first
+    twin = fastmks.Index(np.array(list(there.values())), ids=list(there))
+    queries = np.random.default_rng(len(there)).normal(size=(5, 3))
+    k = min(10, len(there))
+    found, wanted = index.search(queries, k=k), twin.search(queries, k=k)
+    assert np.array_equal(found.values, wanted.values)
+    assert np.array_equal(found.ids, wanted.ids)
+
+
+def test_a_kill_at_any_moment_loses_nothing_acknowledged(tmp_path):
+    """The journal is short, so that many kills meet a service that is saving."""
+    path = tmp_path / "index.fmks"
+    vectors = np.random.default_rng(0).normal(size=(30, 3))
+    fastmks.Index(vectors).save(path)
+    first = dict(enumerate(vectors.tolist()))
+    rng = random.Random(8)
+    accounts = [{} for _ in range(N_WRITERS)]
+    n_saved = 0
+    for turn in range(N_ROUNDS):
+        process = Process(path, "--writable", "--journal-bytes", "3000")
+        before = path.stat().st_ino
+        writers = [
+            Writer(process.address, number + 1, accounts[number], rng.random())
+            for number in range(N_WRITERS)
+        ]
+        n_wanted = rng.randint(20, 150)
+        while sum(writer.n_done for writer in writers) < n_wanted:
+            assert all(writer.thread.is_alive() for writer in writers)
+            time.sleep(0.001)
+        time.sleep(rng.uniform(0.0, 0.01))
+        if turn == N_ROUNDS - 1:
+            assert process.stop() in (0, -15)
+        else:
+            process.kill()
+        for writer in writers:
+            writer.thread.join()
+        check(path, writers, first)
+        n_saved += path.stat().st_ino != before
+        accounts = [writer.objects for writer in writers]
+    assert n_saved > 0
+    assert len(fastmks.load(path)) == 30 + sum(map(len, accounts))  # the last one ended in peace
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "tree"])
+def test_every_answer_is_that_of_some_moment(tmp_path, algorithm):
+    """Searches beside a writer: between what was acknowledged before, and begun before the end."""
+    rng = np.random.default_rng(3)
+    vectors = rng.normal(size=(200, 4))
+    path = tmp_path / "index.fmks"
+    index = fastmks.Index(vectors, algorithm=algorithm)
+    index.save(path)
+    queries = rng.normal(size=(6, 4))
+    moments = [index.search(queries, k=5)]  # the answers after so many changes
+    changes = []
+    for turn in range(60):
+        if turn % 3 == 2:
+            leaving = index.search(queries[turn % 6][None], k=1).ids[0].tolist()
+            changes.append(("/v1/objects/remove", {"ids": leaving}))
+            index.remove(leaving)
+        else:
+            more = (2 * rng.normal(size=(2, 4))).tolist()
+            changes.append(("/v1/objects", {"objects": more}))
+            index.add(more)
+        moments.append(index.search(queries, k=5))
+    begun, ended, seen = [0], [0], []
+
+    def ask(number):
+        with httpx.Client(base_url=client.base_url, timeout=60, trust_env=False) as mine:
+            is_over = False
+            while not is_over:
+                least = ended[0]
+                is_over = least == len(changes)
+                body = {"query": queries[number].tolist(), "k": 5}
+                hits = mine.post("/v1/search", json=body).json()["hits"]
+                seen.append((number, least, begun[0], hits))
+
+    with serving(path, writable=True) as client:
+        threads = [threading.Thread(target=ask, args=(number,)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+        for route, body in changes:
+            begun[0] += 1
+            assert client.post(route, json=body).status_code == 200
+            ended[0] += 1
+        for thread in threads:
+            thread.join()
+    assert len(seen) >= 6
+    for number, least, most, hits in seen:
+        found = [(hit["id"], hit["value"]) for hit in hits]
+        candidates = [
+            list(zip(m.ids[number].tolist(), m.values[number].tolist(), strict=True))
+            for m in moments[least : most + 1]
+        ]
+        assert found in candidates
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_service_that_is_told_to_stop_answers_and_saves(tmp_path, number):
+    """Requests under way are answered; what was acknowledged is in the file itself."""
+    path = tmp_path / "index.fmks"
+    fastmks.Index(np.random.default_rng(0).normal(size=(20_000, 60))).save(path)
+    process = Process(path, "--writable", "--workers", "1")
+    body = {"objects": np.ones((3, 60)).tolist()}
+    assert process.client.post("/v1/objects", json=body).json()["ids"] == [20000, 20001, 20002]
+    queries = {"queries": np.random.default_rng(1).normal(size=(400, 60)).tolist(), "k": 1}
+    queries["algorithm"] = "scan"
+    answers = []
+
+    def ask():
+        with httpx.Client(base_url=process.address, timeout=60, trust_env=False) as client:
+            answers.append(client.post("/v1/batch", json=queries))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    while "\nfastmks_working 1\n" not in process.client.get("/metrics").text:
+        assert not answers
+    assert process.stop(number) in (0, -number)
+    thread.join()
+    assert answers[0].status_code == 200
+    assert len(answers[0].json()["answers"]) == 400
+    assert len(fastmks.load(path)) == 20_003
+    assert "Traceback" not in process.said

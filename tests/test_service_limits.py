@@ -1,0 +1,376 @@
+"""What a service refuses: too much, too slow, too many, and whoever may not ask."""
+
+import gzip
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+import fastmks
+from fastmks.service import Limits, make_app, open_served, serve
+from fastmks.service.guards import is_loopback
+from fastmks.service.running import _listen
+from fastmks.service.working import Deadline
+from serving import Process, serving
+
+TOKEN = "a token of some length"
+QUERY = {"query": [1.0, 2.0]}
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "index.fmks"
+    fastmks.Index(np.random.default_rng(0).normal(size=(50, 2))).save(path)
+    return path
+
+
+def slow(x, y):
+    """A kernel that takes a while, as most of a user's own do."""
+    time.sleep(0.002)
+    return float(len(set(x) & set(y)))
+
+
+@pytest.fixture
+def slow_path(tmp_path):
+    path = tmp_path / "slow.fmks"
+    fastmks.Index(["abc", "bcd"] * 200, slow).save(path, encode=str.encode)
+    return path
+
+
+def error_of(answer):
+    return answer.status_code, answer.json()["error"]["type"]
+
+
+def send(client, text):
+    """Send bytes as they are; returns what came back until the other side closed."""
+    with socket.create_connection((client.base_url.host, client.base_url.port), 30) as connection:
+        connection.sendall(text)
+        received = b""
+        while more := connection.recv(65536):
+            received += more
+        return received
+
+
+def test_sizes(path):
+    limits = Limits(k=5, queries=3, objects=2, hits=12, body_bytes=400)
+    with serving(path, limits=limits, writable=True) as client:
+        assert client.post("/v1/search", json={**QUERY, "k": 5}).is_success
+        assert error_of(client.post("/v1/search", json={**QUERY, "k": 6})) == (
+            400,
+            "InvalidArgument",
+        )
+        four = {"queries": [[1, 2]] * 4, "k": 1}
+        assert error_of(client.post("/v1/batch", json=four)) == (400, "InvalidArgument")
+        many_hits = {"queries": [[1, 2]] * 3, "k": 5}
+        assert error_of(client.post("/v1/batch", json=many_hits)) == (400, "InvalidArgument")
+        everything = {**QUERY, "threshold": -1e9}
+        answer = client.post("/v1/search", json=everything)
+        assert error_of(answer) == (400, "InvalidArgument")
+        assert "50 objects reach the threshold" in answer.json()["error"]["message"]
+        three = {"objects": [[1, 2]] * 3}
+        assert error_of(client.post("/v1/objects", json=three)) == (400, "InvalidArgument")
+        long = {**QUERY, "only": list(range(200))}
+        assert error_of(client.post("/v1/search", json=long)) == (413, "TooLarge")
+
+
+def test_a_body_is_never_read_beyond_the_limit(path):
+    """Whether its length is said beforehand, or it comes in chunks without an end."""
+    with serving(path, limits=Limits(body_bytes=1000)) as client:
+        head = b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        said = send(client, head + b"Content-Length: 1000000000000\r\n\r\n")
+        assert said.startswith(b"HTTP/1.1 413 ")
+        chunk = b"190\r\n" + b" " * 400 + b"\r\n"
+        endless = send(client, head + b"Transfer-Encoding: chunked\r\n\r\n" + 4 * chunk)
+        assert endless.startswith(b"HTTP/1.1 413 ")
+        odd = send(client, head + b"Content-Length: 9" + b"9" * 40 + b"\r\n\r\n")
+        assert odd.startswith((b"HTTP/1.1 413 ", b"HTTP/1.1 400 "))
+        assert client.get("/health").is_success
+
+
+def test_bytes_of_all_bodies_together(path):
+    limits = Limits(bodies_bytes=3000, body_bytes=2000, body_seconds=5.0)
+    with serving(path, limits=limits) as client:
+        address = (client.base_url.host, client.base_url.port)
+        head = b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        with socket.create_connection(address) as one, socket.create_connection(address) as other:
+            for connection in (one, other):
+                connection.sendall(head + b"Content-Length: 1900\r\n\r\n" + b" " * 1800)
+            deadline = time.monotonic() + 20
+            answer = other.recv(1000) if _is_answered(other) else one.recv(1000)
+            assert answer.startswith(b"HTTP/1.1 429 ")
+            assert time.monotonic() < deadline
+        wait_until(lambda: client.post("/v1/search", json=QUERY).is_success)
+
+
+def _is_answered(connection):
+    connection.settimeout(2.0)
+    try:
+        return bool(connection.recv(1, socket.MSG_PEEK))
+    except TimeoutError:
+        return False
+
+
+def wait_until(is_so, seconds=20.0):
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_a_slow_body_is_given_up(path):
+    with serving(path, limits=Limits(body_seconds=0.2)) as client:
+        head = b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        said = send(client, head + b'Content-Length: 20\r\n\r\n{"query')
+        assert said.startswith(b"HTTP/1.1 408 ")
+        assert b"within 0.2 s" in said
+
+
+def test_a_search_that_takes_too_long_is_stopped(slow_path):
+    """It is answered for in time, and its thread is free soon after."""
+    limits = Limits(seconds=0.3, workers=1)
+    with serving(slow_path, limits=limits, kernel=slow, decode=bytes.decode) as client:
+        started = time.monotonic()
+        answer = client.post("/v1/batch", json={"queries": ["abc", "d"] * 50, "k": 1})
+        assert error_of(answer) == (408, "TimeOut")
+        assert time.monotonic() - started < 10.0  # all of it would take 80 s
+        wait_until(lambda: "\nfastmks_overdue 0\n" in client.get("/metrics").text)
+        wait_until(lambda: "\nfastmks_working 0\n" in client.get("/metrics").text)
+
+
+def test_more_than_may_wait_are_told_to_come_again(slow_path):
+    limits = Limits(workers=1, waiting=2, seconds=60.0)
+    with serving(slow_path, limits=limits, kernel=slow, decode=bytes.decode) as client:
+        answers = []
+
+        def ask():
+            answers.append(
+                client.post("/v1/search", json={"query": "abc", "only": [0, 1] * 40, "k": 1})
+            )
+
+        threads = [threading.Thread(target=ask) for _ in range(12)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        statuses = [answer.status_code for answer in answers]
+        assert set(statuses) == {200, 429}
+        assert statuses.count(200) >= 3
+        refused = next(answer for answer in answers if answer.status_code == 429)
+        assert refused.headers["retry-after"] == "1"
+        assert client.get("/health").is_success  # needs no worker
+        assert client.post("/v1/search", json={"query": "abc", "only": [0], "k": 1}).is_success
+
+
+def test_only_json_that_is_not_compressed(path):
+    body = json.dumps(QUERY).encode()
+    with serving(path) as client:
+        for kind in ("text/plain", "application/x-www-form-urlencoded", "", "application/jsonx"):
+            answer = client.post("/v1/search", content=body, headers={"content-type": kind})
+            assert error_of(answer) == (415, "NotJson")
+        bomb = gzip.compress(b" " * 50_000_000)
+        headers = {"content-type": "application/json", "content-encoding": "gzip"}
+        answer = client.post("/v1/search", content=bomb, headers=headers)
+        assert error_of(answer) == (415, "NotJson")
+        for kind in ("application/json; charset=utf-8", "Application/JSON"):
+            answer = client.post("/v1/search", content=body, headers={"content-type": kind})
+            assert answer.is_success
+        latin = {"content-type": "application/json; charset=latin-1"}
+        assert client.post("/v1/search", content=body, headers=latin).status_code == 415
+
+
+def test_a_token_is_asked_for_everywhere_but_for_health(path):
+    import base64
+
+    with serving(path, token=TOKEN, writable=True) as client:
+        assert client.post("/v1/search", json=QUERY).is_success
+        basic = base64.b64encode(f"anyone:{TOKEN}".encode()).decode()
+        assert client.get("/v1/index", headers={"authorization": f"Basic {basic}"}).is_success
+        bad = ["", "Bearer", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", f"Token {TOKEN}", TOKEN]
+        bad += ["Basic !!!", f"Basic {TOKEN}", "Bearer \xe9", "Basic " + "=" * 9]
+        for value in bad:
+            headers = {"authorization": value.encode("latin-1")}
+            for route in ("/metrics", "/openapi.json", "/v1/index", "/v1/objects/1", "/nix", "/"):
+                answer = client.get(route, headers=headers)
+                assert error_of(answer) == (401, "Unauthorized")
+                assert "Bearer" in answer.headers["www-authenticate"]
+            for route in ("search", "batch", "explain", "objects", "objects/remove"):
+                answer = client.post(f"/v1/{route}", json=QUERY, headers=headers)
+                assert error_of(answer) == (401, "Unauthorized")
+            assert client.get("/health", headers=headers).is_success
+            assert client.get("/health/", headers=headers).status_code == 401
+        assert TOKEN not in client.get("/openapi.json").text
+        far = client.get("/v1/index", headers={"host": "index.example.org"})
+        assert far.is_success  # whoever has the token is welcome
+
+
+def test_without_a_token_only_names_of_this_machine(path):
+    """A page of another site whose name was made to point here cannot ask anything."""
+    with serving(path) as client:
+        port = client.base_url.port
+        for host in ("localhost", f"localhost:{port}", "127.0.0.1:1", "[::1]:80", "LOCALHOST"):
+            assert client.get("/health", headers={"host": host}).is_success
+        for host in (
+            "evil.example",
+            f"evil.example:{port}",
+            "localhost.evil.example",
+            "10.0.0.1",
+            "127.0.0.1.evil.example:80",
+            "",
+            "0.0.0.0",
+            "localhost:80:80",
+        ):
+            answer = client.get("/v1/index", headers={"host": host})
+            assert error_of(answer) == (403, "ForeignHost")
+        twice = (
+            b"GET /health HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\nConnection: close\r\n\r\n"
+        )
+        assert not send(client, twice).startswith(b"HTTP/1.1 200")
+
+
+def test_headers_and_no_cors(path):
+    with serving(path) as client:
+        for answer in (
+            client.get("/health", headers={"origin": "https://evil.example"}),
+            client.get("/nix"),
+            client.post("/v1/search", json={}),
+            client.request("OPTIONS", "/v1/search", headers={"origin": "https://evil.example"}),
+        ):
+            assert answer.headers["x-content-type-options"] == "nosniff"
+            assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+            assert not any(name.startswith("access-control") for name in answer.headers)
+        assert client.request("OPTIONS", "/v1/search").status_code == 405
+        wrong = client.put("/v1/objects")
+        assert error_of(wrong) == (405, "NotAllowed")
+        assert "POST" in wrong.headers["allow"]
+
+
+def test_nothing_is_written_without_being_asked_for(path):
+    before = sorted(path.parent.iterdir())
+    with serving(path) as client:
+        answer = client.post("/v1/objects", json={"objects": [[1, 2]]})
+        assert error_of(answer) == (403, "ReadOnly")
+        assert error_of(client.post("/v1/objects/remove", json={"ids": [1]})) == (403, "ReadOnly")
+    assert sorted(path.parent.iterdir()) == before
+
+
+def test_a_fault_shows_no_trace(path, monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("secret detail")
+
+    with serving(path) as client:
+        monkeypatch.setattr(fastmks.Index, "search", fail)
+        answer = client.post("/v1/search", json=QUERY)
+        assert error_of(answer) == (500, "InternalError")
+        assert "secret" not in answer.text
+        assert "Traceback" not in answer.text
+        assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_messages_are_short(path):
+    with serving(path) as client:
+        answer = client.post("/v1/search", json={**QUERY, "x" * 100_000: 1})
+        assert answer.status_code == 400
+        assert len(answer.content) < 1000
+        answer = client.post("/v1/search", json={**QUERY, "seed": [[["x" * 100_000]]]})
+        assert answer.status_code == 400
+        assert len(answer.content) < 1000
+        assert len(client.get("/" + "x" * 10_000).content) < 1000
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
+def test_a_public_address_needs_a_token(path, host, monkeypatch):
+    monkeypatch.delenv("FASTMKS_TOKEN", raising=False)
+    with pytest.raises(fastmks.InvalidArgument, match="token"):
+        serve(path, host=host)
+
+
+def test_tokens_that_are_soon_guessed(path):
+    for token in ("", "short", "with blanks around ", "é" * 20):
+        with pytest.raises(fastmks.InvalidArgument, match="16 ASCII characters"):
+            serve(path, token=token)
+
+
+def test_the_command(path, tmp_path):
+    process = Process(path, FASTMKS_TOKEN=TOKEN)
+    try:
+        assert process.said.startswith(f"serving {path} at http://127.0.0.1:")
+        assert process.client.get("/v1/index").status_code == 401
+        headers = {"authorization": f"Bearer {TOKEN}"}
+        assert process.client.get("/v1/index", headers=headers).json()["size"] == 50
+    finally:
+        assert process.stop() in (0, -15)  # uvicorn ends as the signal would have ended it
+    for options, says in [
+        (["--host", "0.0.0.0"], "needs none"),
+        (["--token", "short"], "16 ASCII"),
+        (["--workers", "0"], "workers must be"),
+    ]:
+        refused = Process(path, *options)
+        assert refused.end() == 1
+        assert says in refused.said
+    missing = Process(tmp_path / "nix.fmks")
+    assert missing.end() == 1
+    assert "nix.fmks" in missing.said
+    assert "Traceback" not in missing.said
+
+
+def test_a_stopping_service_finishes_what_runs_and_refuses_the_rest(slow_path):
+    limits = Limits(workers=2, seconds=60.0)
+    with serving(slow_path, limits=limits, kernel=slow, decode=bytes.decode) as client:
+        answers = []
+        body = {"query": "abc", "k": 1}  # 400 evaluations of 2 ms
+        thread = threading.Thread(
+            target=lambda: answers.append(client.post("/v1/search", json=body))
+        )
+        thread.start()
+        wait_until(lambda: "\nfastmks_working 1\n" in client.get("/metrics").text)
+        client.app.state.stopping.set()
+        refused = client.post("/v1/search", json=body)
+        assert error_of(refused) == (503, "Stopping")
+        thread.join()
+        assert answers[0].is_success
+
+
+def test_answers_are_not_held_back():
+    """asyncio sets TCP_NODELAY only on sockets that say their protocol."""
+    with closing(_listen("127.0.0.1", 0)) as listening:
+        assert listening.proto == socket.IPPROTO_TCP
+
+
+def test_limits_are_checked():
+    for options in ({"k": 0}, {"seconds": 0.0}, {"workers": 1.5}, {"waiting": True}):
+        with pytest.raises(fastmks.InvalidArgument, match=next(iter(options))):
+            Limits(**options)
+
+
+def test_loopback():
+    assert all(map(is_loopback, ["localhost", "127.0.0.1", "127.9.9.9", "::1", "[::1]"]))
+    assert not any(map(is_loopback, ["0.0.0.0", "::", "10.0.0.1", "example.org", "", "localhost."]))
+
+
+def test_a_deadline():
+    over = Deadline(1e-9)
+    time.sleep(0.01)
+    with pytest.raises(fastmks.FastmksError, match="took longer"):
+        over.check()
+    assert over.seconds_left == 0.0
+    Deadline(60.0).check()
+
+
+def test_an_app_needs_no_server(path):
+    """It is an ASGI app as any other."""
+    app = make_app(open_served(path))
+    assert {route.path for route in app.routes} >= {"/health", "/v1/search", "/openapi.json"}
+
+
+@pytest.mark.parametrize("missing", ["starlette", "uvicorn"])
+def test_what_is_missing_is_named(missing):
+    code = f"import sys; sys.modules[{missing!r}] = None; import fastmks.service"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert "pip install fastmks[service]" in run.stderr
