@@ -8,14 +8,11 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
-from pathlib import Path
 
 import httpx
 import uvicorn
 
 from fastmks.service import Limits, make_app, open_served
-
-SOURCE = Path(__file__).parents[1] / "src"
 
 
 @contextmanager
@@ -56,7 +53,7 @@ class Process:
             [sys.executable, "-m", "fastmks", "serve", str(path), "--port", "0", *options],
             stderr=subprocess.PIPE,
             text=True,
-            env={**kept, "PYTHONPATH": os.pathsep.join([str(SOURCE), *sys.path]), **environment},
+            env={**kept, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
         )
         self.said = self._process.stderr.readline()
         self.address = self.said.rpartition(" ")[2].strip()

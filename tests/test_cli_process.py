@@ -258,4 +258,4 @@ def test_completion_knows_commands_and_kernels():
     done = subprocess.run(
         PROGRAM, env=environment, capture_output=True, text=True, timeout=60, check=False
     )
-    assert done.stdout.split() == ["search"]
+    assert done.stdout.split() == ["search", "serve"]

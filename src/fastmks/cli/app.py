@@ -56,7 +56,7 @@ _COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
     ),
     serve: (
         "fastmks serve vectors.fmks",
-        "FASTMKS_TOKEN=$(openssl rand -hex 24) fastmks serve vectors.fmks --host 0.0.0.0 --writable",
+        "FASTMKS_TOKEN=$(cat token) fastmks serve vectors.fmks --host 0.0.0.0 --writable",
     ),
     demo: ("fastmks demo", "fastmks demo --page"),
 }

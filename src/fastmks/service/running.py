@@ -1,9 +1,9 @@
 """Run a service in this process until it is told to stop."""
 
 import os
+import signal
 import socket
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -97,8 +97,7 @@ def serve(
             if announce is not None:
                 shown = f"[{host}]" if ":" in host else host
                 announce(f"http://{shown}:{listening.getsockname()[1]}")
-            with suppress(KeyboardInterrupt):  # once everything is finished, uvicorn passes it on
-                _Server(_configure(app, limits), app).run(sockets=[listening])
+            _Server(_configure(app, limits), app).run(sockets=[listening])
         finally:
             served.close()
     finally:
@@ -118,7 +117,7 @@ def check_token(token: str | None) -> str | None:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Return a bound socket: an address in use is known before the index is read."""
+    """Return a socket that takes connections: an address in use is known before the index is read."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except socket.gaierror as error:
@@ -128,6 +127,7 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
+        listening.listen()  # whoever comes before the server is ready waits
     except OSError as error:
         listening.close()
         raise InvalidArgument(f"{host}:{port} cannot be listened at: {error.strerror}.") from None
@@ -158,6 +158,7 @@ class _Server(uvicorn.Server):
         self._app = app
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop, soon."""
+        """Stop, soon; at a second Ctrl-C, now. The signal has then done its work."""
         self._app.state.stopping.set()
-        super().handle_exit(sig, frame)
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
