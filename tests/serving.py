@@ -16,13 +16,13 @@ from fastmks.service import Limits, make_app, open_served
 
 
 @contextmanager
-def serving(path, *, limits=None, token=None, routes=(), **options):
+def serving(path, *, limits=None, token=None, make_routes=None, **options):
     """Serve a file in a thread; gives a client of httpx."""
     limits = limits or Limits()
     served = open_served(
         path, most_waiting=limits.waiting, most_bytes=limits.journal_bytes, **options
     )
-    app = make_app(served, limits, token, routes=routes)
+    app = make_app(served, limits, token, make_routes=make_routes)
     # Of no protocol in particular, asyncio would not set TCP_NODELAY: 40 ms for each answer.
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.bind(("127.0.0.1", 0))

@@ -346,7 +346,9 @@ def test_more_routes_are_behind_the_same_guard(tmp_path):
 
     path = tmp_path / "index.fmks"
     fastmks.Index(VECTORS).save(path)
-    with serving(path, routes=[Route("/", page)], token="a token of some length") as client:
+    with serving(
+        path, make_routes=lambda *_: [Route("/", page)], token="a token of some length"
+    ) as client:
         answer = client.get("/")
         assert answer.text == "<p>hello</p>"
         assert answer.headers["x-content-type-options"] == "nosniff"

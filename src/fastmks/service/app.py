@@ -6,7 +6,7 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from fastmks.progress import Progress
 from fastmks.service.answers import explain, search, show_stats
 from fastmks.service.asking import Asking, Reader
 from fastmks.service.bodies import Bodies
@@ -25,11 +26,12 @@ from fastmks.service.openapi import describe
 from fastmks.service.reading import read_json, to_json
 from fastmks.service.refusals import RefusalError, refusal_of
 from fastmks.service.served import Change, Served
-from fastmks.service.working import Deadline, Workers
+from fastmks.service.working import Deadline, Run, Workers
 
 __all__ = ["make_app"]
 
 _Answer: TypeAlias = Callable[[Request], Awaitable[Response]]
+_T = TypeVar("_T")
 _DEFAULTS = Limits()
 _LOG = logging.getLogger("fastmks.service")
 _UNEXPECTED = RefusalError(
@@ -42,7 +44,7 @@ def make_app(
     limits: Limits = _DEFAULTS,
     token: str | None = None,
     *,
-    routes: Sequence[BaseRoute] = (),
+    make_routes: Callable[[Served, Run], Sequence[BaseRoute]] | None = None,
 ) -> Starlette:
     """Return the ASGI app that answers requests about an index.
 
@@ -55,8 +57,9 @@ def make_app(
     token : str, optional
         What every request but ``GET /health`` must bring. Without one, requests must name this
         machine as their host.
-    routes : sequence of starlette routes
-        More routes, behind the same guard.
+    make_routes : callable (Served, run) -> starlette routes, optional
+        More routes, behind the same guard. ``await run(function)`` calls ``function(progress)`` in
+        one of the threads that requests share, under the same limits.
 
     Examples
     --------
@@ -71,7 +74,10 @@ def make_app(
     """
     service = _Service(served, limits, has_token=token is not None)
     app = Starlette(
-        routes=[*service.routes(), *routes],
+        routes=[
+            *service.routes(),
+            *([] if make_routes is None else make_routes(served, service.run)),
+        ],
         middleware=[
             Middleware(
                 Guard,
@@ -124,6 +130,11 @@ class _Service:
             for method, answers in (("POST", posts), ("GET", gets))
             for path, answer in answers.items()
         ]
+
+    async def run(self, function: Callable[[Progress], _T]) -> _T:
+        """Call a function in one of the workers, with the time that a request has."""
+        deadline = Deadline(self._limits.seconds)
+        return await self._workers.run(lambda deadline: function(deadline.progress()), deadline)
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:

@@ -19,6 +19,7 @@ from fastmks.service.guards import is_loopback
 from fastmks.service.limits import Limits
 from fastmks.service.opening import open_served
 from fastmks.service.served import Served
+from fastmks.service.working import Run
 
 __all__ = ["TOKEN", "serve"]
 
@@ -39,7 +40,7 @@ def serve(
     kernel: Kernel | Callable[[Any, Any], float] | None = None,
     encode: Callable[[Any], bytes] | None = None,
     decode: Callable[[bytes], Any] | None = None,
-    make_routes: Callable[[Served], Sequence[BaseRoute]] | None = None,
+    make_routes: Callable[[Served, Run], Sequence[BaseRoute]] | None = None,
     announce: Callable[[str], None] | None = None,
 ) -> None:
     """Serve the index of a file over HTTP until SIGTERM or Ctrl-C.
@@ -60,8 +61,8 @@ def serve(
         What requests may ask for.
     kernel, encode, decode
         As for `open_served`.
-    make_routes : callable (Served) -> routes, optional
-        More routes, such as a page.
+    make_routes : callable (Served, run) -> routes, optional
+        More routes, such as a page; see `make_app`.
     announce : callable (str), optional
         Told the address once connections are taken.
 
@@ -92,8 +93,7 @@ def serve(
             most_bytes=limits.journal_bytes,
         )
         try:
-            routes = () if make_routes is None else make_routes(served)
-            app = make_app(served, limits, checked, routes=routes)
+            app = make_app(served, limits, checked, make_routes=make_routes)
             if announce is not None:
                 shown = f"[{host}]" if ":" in host else host
                 announce(f"http://{shown}:{listening.getsockname()[1]}")
@@ -117,7 +117,7 @@ def check_token(token: str | None) -> str | None:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Return a socket that takes connections: an address in use is known before the index is read."""
+    """Return a socket that listens: an address in use is known before the index is read."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except socket.gaierror as error:

@@ -4,15 +4,22 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from fastmks.progress import Progress
 from fastmks.service.limits import Limits
 from fastmks.service.refusals import RefusalError
 
-__all__ = ["Deadline", "Workers"]
+__all__ = ["Deadline", "Run", "Workers"]
 
 _T = TypeVar("_T")
+
+
+class Run(Protocol):
+    """Runs a function in a thread; what it is given stops searches when time is over."""
+
+    async def __call__(self, function: Callable[[Progress], _T], /) -> _T:
+        """Return what the function returns, or refuse."""
 
 
 class Deadline:

@@ -12,6 +12,7 @@ from fastmks.hits import Hits
 from fastmks.index import Index
 from fastmks.kernels.object_kernel import leaves
 from fastmks.planner import Plan
+from fastmks.progress import Progress
 from fastmks.service.page.choices import Choice, short_name
 from fastmks.service.page.views import MOST_HITS, View
 from fastmks.traversal import Traversal
@@ -36,18 +37,19 @@ class _Wanted:
     k: int
     algorithm: str
     promises: dict[str, Any]
+    progress: Progress  # of all its searches
 
 
-def compare(view: View, request: Mapping[str, Any]) -> dict[str, Any]:
+def compare(view: View, request: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Return the answer to a request, as plain values."""
-    wanted = _read(view, request)
+    wanted = _read(view, request, progress)
     index = view.under(wanted.choice)
     hits = _search(index, wanted, wanted.algorithm, wanted.promises, trace=True)
     engine = hits.stats.algorithm
     exact = hits
     if wanted.promises:
         exact = _search(index, wanted, engine, {}, trace=False)
-    plan = index.explain(wanted.query, k=wanted.k)
+    plan = index.explain(wanted.query, k=wanted.k, progress=progress)
     return {
         "version": view.version,
         "kernel": wanted.choice.text,
@@ -72,7 +74,7 @@ def compare(view: View, request: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _read(view: View, request: Mapping[str, Any]) -> _Wanted:
+def _read(view: View, request: Mapping[str, Any], progress: Progress) -> _Wanted:
     unknown = [name for name in request if name not in _FIELDS]
     if unknown:
         raise InvalidArgument(f"{unknown[0]!r} is none of the fields {', '.join(_FIELDS)}.")
@@ -92,7 +94,7 @@ def _read(view: View, request: Mapping[str, Any]) -> _Wanted:
     k = check_count("k", request.get("k", 10), most=min(MOST_HITS, len(view.index)))
     given = {name: request.get(name) for name in ("epsilon", "rank", "budget")}
     promises = {name: value for name, value in given.items() if value is not None}
-    return _Wanted(choice, query, query_id, k, algorithm, promises)
+    return _Wanted(choice, query, query_id, k, algorithm, promises, progress)
 
 
 def _as_batch(query: Any) -> Any:
@@ -107,6 +109,7 @@ def _search(
         k=wanted.k,
         algorithm=algorithm,
         traversal=_ONE_BY_ONE,
+        progress=wanted.progress,
         trace=trace,
         **promises,
     )

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -13,10 +13,17 @@ from starlette.routing import BaseRoute, Route
 from fastmks._validate import check_count
 from fastmks.errors import FastmksError, InvalidArgument
 from fastmks.index import Index
+from fastmks.progress import Progress
+from fastmks.service.guards import ROUTE
 from fastmks.service.page.comparing import compare
 from fastmks.service.page.views import MOST_HITS, View, Views
+from fastmks.service.refusals import RefusalError
+from fastmks.service.working import Run
 
 __all__ = ["Served", "page_routes"]
+
+_T = TypeVar("_T")
+_Answer: TypeAlias = Callable[[View, Mapping[str, Any], Progress], dict[str, Any]]
 
 _FOLDER = Path(__file__).parent / "assets"
 _TYPES = {
@@ -58,13 +65,23 @@ class Served(Protocol):
         """Whether requests may change it."""
 
 
-def page_routes(served: Served, *, most_objects: int = 200_000) -> list[BaseRoute]:
+async def run_unlimited(function: Callable[[Progress], _T]) -> _T:
+    """Call a function in any thread, for as long as it takes."""
+    return await run_in_threadpool(function, Progress(False))
+
+
+def page_routes(
+    served: Served, run: Run = run_unlimited, *, most_objects: int = 200_000
+) -> list[BaseRoute]:
     """Return the routes of the page: ``/``, its files, and what it asks for.
 
     Parameters
     ----------
     served : Served
         What to look at.
+    run : callable, optional
+        Calls functions in threads, as `fastmks.service.make_app` has it; without limits when not
+        given.
     most_objects : int, default 200_000
         A larger index, or one that takes more memory than so many kilobytes, is searched as it is,
         under its own kernel and with what it has: for every other kernel the page would build
@@ -96,10 +113,10 @@ def page_routes(served: Served, *, most_objects: int = 200_000) -> list[BaseRout
         return Response(files[name], media_type=_TYPES[name], headers=headers)
 
     def answered(
-        answer: Callable[[View, Mapping[str, Any]], dict[str, Any]],
+        answer: _Answer,
     ) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
-            return await _answered(request, views, answer)
+            return await _answered(request, run, views, answer)
 
         return endpoint
 
@@ -115,13 +132,17 @@ def page_routes(served: Served, *, most_objects: int = 200_000) -> list[BaseRout
 
 async def _answered(
     request: Request,
+    run: Run,
     views: Views,
-    answer: Callable[[View, Mapping[str, Any]], dict[str, Any]],
+    answer: _Answer,
 ) -> Response:
     """Answer in a thread; what is wrong with a request is told in words."""
+    request.scope[ROUTE] = request.url.path
     try:
         given = await _body(request) if request.method == "POST" else dict(request.query_params)
-        found = await run_in_threadpool(lambda: answer(views.now(), given))
+        found = await run(lambda progress: answer(views.now(), given, progress))
+    except RefusalError as error:
+        return _refusal(error.status, str(error))
     except FastmksError as error:
         return _refusal(422, str(error))
     return JSONResponse(found, headers=_HEADERS)
@@ -147,7 +168,7 @@ async def _body(request: Request) -> Mapping[str, Any]:
     return fields
 
 
-def _about(view: View, given: Mapping[str, Any]) -> dict[str, Any]:
+def _about(view: View, given: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     n_objects = len(view.index)
     return {
         "version": view.version,
@@ -165,14 +186,14 @@ def _about(view: View, given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _objects(view: View, given: Mapping[str, Any]) -> dict[str, Any]:
+def _objects(view: View, given: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     begin = _whole("from", given.get("from", "0"), least=0)
     count = min(_MOST_LISTED, _whole("n", given.get("n", "40"), least=1))
     ids = view.index.ids[begin : begin + count]
     return {"version": view.version, "from": begin, "objects": view.drawn(ids)}
 
 
-def _pictures(view: View, given: Mapping[str, Any]) -> dict[str, Any]:
+def _pictures(view: View, given: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     choice = view.choice(given.get("kernel"))
     map_ = view.map(choice)
     has_tree = given.get("tree") == "true" and "tree" in choice.algorithms
