@@ -129,6 +129,19 @@ def test_a_journal_of_another_file(path):
     assert len(open_served(left).index) == 5
 
 
+def test_an_empty_journal_of_another_file(path):
+    """A service that ended in peace leaves a journal without changes: the file may be replaced."""
+    for changes in ([], [addition([4, 5, 6])]):
+        with opened(path) as served:
+            for change in changes:
+                served.submit(change).result()
+        fastmks.Index(VECTORS[:5]).save(path)  # as `fastmks add` does
+        assert len(open_served(path).index) == 5
+        with opened(path) as served:
+            assert served.submit(addition([1, 2, 3])).result() == [5]
+        assert len(fastmks.load(path)) == 6
+
+
 def test_a_change_that_the_file_cannot_have(path):
     left = crashed(path, CHANGES)
     journal = Journal.begin(journal_of(left), name_content(left))

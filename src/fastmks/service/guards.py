@@ -123,7 +123,8 @@ class Guard:
             401,
             "Unauthorized",
             "pass the token: 'Authorization: Bearer TOKEN', or as the password of any user.",
-            headers={"www-authenticate": 'Bearer realm="fastmks", Basic realm="fastmks"'},
+            # Basic first: Chromium reads one scheme of a header, and asks for no password otherwise
+            headers={"www-authenticate": 'Basic realm="fastmks", Bearer realm="fastmks"'},
         )
 
 

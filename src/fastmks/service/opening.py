@@ -118,6 +118,8 @@ def _replayed(
         for change in missing:
             _replay(index, form, change, file)
         return index, name, read
+    if read is not None and not read.changes and name_content(file) == name:
+        return index, name, None  # a service would have replaced the file first: nothing is lost
     raise IndexFileError(
         f"{_journal_of(file)} belongs to another file than {file}: the file was replaced, and the "
         "journal has changes of the old one. Put that back, or move the journal away."
