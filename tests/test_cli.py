@@ -236,7 +236,7 @@ class TestProgram:
         def broken(*_, **__):
             raise RuntimeError("over\nthere")
 
-        monkeypatch.setattr("fastmks.loading.load", broken)
+        monkeypatch.setattr("fastmks.cli.objects.load", broken)
         code, said = failing("info x.npy")
         assert (code, said) == (
             1,

@@ -126,6 +126,11 @@ def drip(path, stop, written):
                 return
 
 
+def heed_interrupts():
+    """Undo what whoever runs the tests in the background may have set."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def start_dripping(folder, *words, **options):
     os.mkfifo(folder / "pipe.csv")
     stop, written = threading.Event(), [0]
@@ -135,6 +140,7 @@ def start_dripping(folder, *words, **options):
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=heed_interrupts,
         **options,
     )
     writer.start()

@@ -120,7 +120,7 @@ class TestSearch:
         for file in ("p.fasta.gz", "m.smi", "w.txt", "s_TRAIN.tsv"):
             fastmks_(f"build {file} -o i.fmks --force")
             rows = rows_of(fastmks_(f"search i.fmks {file} -k 1 --chunk 3"))
-            assert all(row[3] == 1.0 for row in rows), file
+            assert all(row[3] > 1.0 - 1e-12 for row in rows), file  # each finds itself
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"OCC\n")))
         fastmks_("build m.smi -o m.fmks --bits 512 --radius 1")
         rows = rows_of(fastmks_("search m.fmks - -k 1 --radius 1"))  # bits as in the index

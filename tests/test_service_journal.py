@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import fastmks
+from fastmks.journal import Journal, name_content, read_journal
 from fastmks.service import open_served
 from fastmks.service import served as served_module
-from fastmks.service.journal import Journal, name_content, read_journal
 from fastmks.service.refusals import RefusalError, UnwritableError
 from fastmks.service.served import Change
 

@@ -9,13 +9,19 @@ from typing import Any
 import numpy as np
 import typer
 
-from fastmks.cli.objects import form_named, is_terminal, note, open_queries, read_id_list
+from fastmks.cli.objects import (
+    form_named,
+    is_terminal,
+    load_index,
+    note,
+    open_queries,
+    read_id_list,
+)
 from fastmks.cli.options import FileOptions, hits_wanted
 from fastmks.errors import InvalidArgument
 from fastmks.hits import Hits, HitsAbove
 from fastmks.index import Index
 from fastmks.inputs import Chunk
-from fastmks.loading import load
 from fastmks.outputs import Answers, answers_of, output_form, write_answers
 from fastmks.progress import Progress
 
@@ -96,7 +102,7 @@ def answer(
     if output is not None and output != "-" and output_form is None:
         output_form = _form_of(output)
     is_shown = output is None and output_form is None and is_terminal(sys.stdout)
-    index, tally = load(path, threads=asked.threads), Tally()
+    index, tally = load_index(path, threads=asked.threads), Tally()
     if queries is None:
         _put(_answer_self(index, asked, tally), output, output_form, is_shown=is_shown)
     else:

@@ -47,6 +47,7 @@ def build(
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
 ) -> None:
     """Make an index of the objects in REFS and save it."""
+    from fastmks.changing import changing
     from fastmks.cli.objects import is_terminal, read_objects
 
     if not force and Path(output).exists():
@@ -71,7 +72,8 @@ def build(
         threads=threads,
         progress=is_terminal(),
     )
-    index.save(output)
+    with changing(output):
+        index.save(output)
     typer.echo(f"{output}: {_described(index, output, time.perf_counter() - started)}")
 
 
@@ -104,6 +106,7 @@ def add(
     bits: BitsOption = None,
 ) -> None:
     """Add the objects in OBJECTS to an index; the file is replaced once all are in."""
+    from fastmks.changing import changing
     from fastmks.cli.objects import form_named, open_queries
     from fastmks.inputs import read_names
     from fastmks.loading import load
@@ -118,14 +121,15 @@ def add(
         bits=bits,
     )
     started = time.perf_counter()
-    index = load(file)
-    with open_queries(objects, options, index, chunk=None) as source:
-        read, names = source.read()
-    is_text = index.ids.dtype.kind == "U"
-    ids = None if names is None else read_names(names, is_text=is_text, where=source.name)
-    with form_named(source):
-        added = index.add(read, ids)
-    index.save(file)
+    with changing(file):
+        index = load(file)
+        with open_queries(objects, options, index, chunk=None) as source:
+            read, names = source.read()
+        is_text = index.ids.dtype.kind == "U"
+        ids = None if names is None else read_names(names, is_text=is_text, where=source.name)
+        with form_named(source):
+            added = index.add(read, ids)
+        index.save(file)
     seconds = time.perf_counter() - started
     typer.echo(f"{file}: {len(added)} added; {_described(index, file, seconds)}")
 
@@ -136,6 +140,7 @@ def remove(
     source: Annotated[str | None, typer.Option("--from", help="File with an id a line.")] = None,
 ) -> None:
     """Remove objects from an index by their ids; the file is replaced once all are out."""
+    from fastmks.changing import changing
     from fastmks.cli.objects import id_lines
     from fastmks.inputs import read_names
     from fastmks.loading import load
@@ -143,9 +148,10 @@ def remove(
     if not ids and source is None:
         raise typer.BadParameter("give the ids of what is to be removed, or --from a file of them.")
     started = time.perf_counter()
-    index = load(file)
-    names = [*(ids or ()), *(() if source is None else id_lines(source))]
-    index.remove(read_names(names, is_text=index.ids.dtype.kind == "U", where="IDS"))
-    index.save(file)
+    with changing(file):
+        index = load(file)
+        names = [*(ids or ()), *(() if source is None else id_lines(source))]
+        index.remove(read_names(names, is_text=index.ids.dtype.kind == "U", where="IDS"))
+        index.save(file)
     seconds = time.perf_counter() - started
     typer.echo(f"{file}: {len(set(names))} removed; {_described(index, file, seconds)}")

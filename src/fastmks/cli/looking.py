@@ -33,9 +33,9 @@ __all__ = ["explain", "hardness", "info"]
 
 def info(file: IndexArgument, as_json: JsonOption = False) -> None:
     """Say what an index holds."""
-    from fastmks.loading import load
+    from fastmks.cli.objects import load_index
 
-    facts = _facts(load(file), file)
+    facts = _facts(load_index(file), file)
     if as_json:
         typer.echo(json.dumps(facts))
         return
@@ -82,8 +82,7 @@ def explain(
     bits: BitsOption = None,
 ) -> None:
     """Say which engine a search would use, what each would cost, and why."""
-    from fastmks.cli.objects import form_named, open_queries, read_id_list
-    from fastmks.loading import load
+    from fastmks.cli.objects import form_named, load_index, open_queries, read_id_list
 
     options = FileOptions(
         form=form,
@@ -94,7 +93,7 @@ def explain(
         radius=radius,
         bits=bits,
     )
-    index = load(file)
+    index = load_index(file)
     with open_queries(queries, options, index, chunk=None) as source:
         objects = source.read().objects
     among = None if only is None else read_id_list(only, index)

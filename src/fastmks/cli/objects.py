@@ -3,11 +3,13 @@
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import typer
 
+from fastmks.changing import n_pending
 from fastmks.cli.options import FileOptions
 from fastmks.errors import InvalidArgument
 from fastmks.index import Index
@@ -25,6 +27,7 @@ from fastmks.kernels import (
     as_kernel,
 )
 from fastmks.kernels.object_kernel import leaves
+from fastmks.loading import load
 
 __all__ = [
     "default_kernel",
@@ -32,6 +35,7 @@ __all__ = [
     "id_lines",
     "is_terminal",
     "kind_of",
+    "load_index",
     "note",
     "open_queries",
     "read_id_list",
@@ -52,6 +56,18 @@ _N_SERIES, _N_PAIRS = 200, 20_000  # looked at for a bandwidth
 def note(text: str) -> None:
     """Say something on standard error, where it does not disturb what is written."""
     typer.echo(text, err=True)
+
+
+def load_index(path: str, *, threads: int | None = None) -> Index:
+    """Load an index, and say what a service has acknowledged that its file does not have yet."""
+    index = load(path, threads=threads)
+    pending = n_pending(Path(path))
+    if pending:
+        note(
+            f"note: {path}.journal has {pending} changes of a service that {path} lacks; they are "
+            "saved when fastmks serve --writable ends."
+        )
+    return index
 
 
 def kind_of(kernel: Kernel | None) -> str | None:

@@ -1,5 +1,6 @@
 """Run a command: errors in one line, and exit codes."""
 
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -11,6 +12,11 @@ __all__ = ["run_app"]
 
 _DEBUG = "--debug"
 _INTERRUPTED = 130
+# Arguments as the library calls them, which are options here.
+_ARGUMENT = re.compile(
+    r"\b(algorithm|columns|delta|epsilon|form|header|id_column|kernel|only|radius|rank|relative|seconds"
+    r"|threads|token|budget)=(?:'([^']*)'|([\w.]*\w))?"
+)
 
 
 def run_app(arguments: Sequence[str]) -> int:
@@ -47,4 +53,11 @@ def _in_one_line(error: Exception) -> str:
         text = f"out of memory. {error}".strip()
     else:
         text = f"{type(error).__name__}: {error} ({_DEBUG} shows where)"
-    return " ".join(text.split())
+    return " ".join(_ARGUMENT.sub(_as_option, text).split())
+
+
+def _as_option(match: re.Match[str]) -> str:
+    name, *values = match.groups()
+    value = next((value for value in values if value is not None), None)
+    option = f"--{name.replace('_', '-')}"
+    return option if value is None else f"{option} {value}"

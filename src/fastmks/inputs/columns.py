@@ -9,6 +9,7 @@ import numpy as np
 from fastmks._validate import import_extra
 from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Chunk, Opened, Reading
+from fastmks.inputs.layout import is_id_name
 from fastmks.inputs.molecules import Fingerprints
 from fastmks.inputs.streams import Stream
 
@@ -100,6 +101,8 @@ class _Columns:
         for name in names:
             if name.lower() in ("id", "__index_level_0__"):
                 return str(name)
+        if is_id_name(str(names[0])):
+            return str(names[0])
         return str(names[0]) if _is_text(self._schema.field(names[0]).type) else None
 
     def _kind(self) -> str:

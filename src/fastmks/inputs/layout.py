@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Reading
 
-__all__ = ["Layout", "find_delimiter", "is_number", "is_table", "lay_out"]
+__all__ = ["Layout", "find_delimiter", "is_id_name", "is_number", "is_table", "lay_out"]
 
 _DELIMITERS = ("\t", ",", ";", "|", " ")
 _CLEAR = ("\t", ",", ";")  # which few texts have as often in every line
-_ID_NAMES = ("id", "")  # of a first column that holds ids: an index that pandas wrote has no name
 
 
 @dataclass(frozen=True)
@@ -28,6 +27,18 @@ class Layout:
     def is_plain(self) -> bool:
         """Whether all columns are used, in their order."""
         return self.used == tuple(range(len(self.names)))
+
+
+def is_id_name(name: str) -> bool:
+    """Whether a first column of this name holds ids; an index that pandas wrote has no name.
+
+    Examples
+    --------
+    >>> is_id_name("ID"), is_id_name("item_id"), is_id_name(""), is_id_name("width")
+    (True, True, True, False)
+    """
+    plain = name.strip().lower()
+    return plain in ("", "id") or plain.endswith(("_id", "-id", " id"))
 
 
 def is_number(field: str) -> bool:
@@ -122,7 +133,7 @@ def _has_header(first: list[str], below: list[list[str]], reading: Reading) -> b
         return True
     if not below:
         return False
-    if len(first) > 1 and first[0].strip().lower() in _ID_NAMES:
+    if len(first) > 1 and is_id_name(first[0]):
         return True
     rows = [row for row in below if len(row) == len(first)]
     return any(
@@ -138,7 +149,7 @@ def _id_column(
         return _find(reading.id_column, named, file, "id_column")
     if len(named) == 1:
         return None
-    if has_header and named[0].strip().lower() in _ID_NAMES:
+    if has_header and is_id_name(named[0]):
         return 0
     first = [row[0] for row in rows if row]
     return 0 if first and not any(map(is_number, first)) else None

@@ -1,19 +1,19 @@
 """Open the index of a service: the file, the changes in its journal, and the lock of who writes."""
 
-import fcntl
 import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from fastmks.changing import journal_of, lock_file
 from fastmks.errors import FastmksError, IndexFileError, InvalidArgument
 from fastmks.index import Index
+from fastmks.journal import Journal, Read, name_content, read_journal
 from fastmks.kernels import Kernel
 from fastmks.loading import load
 from fastmks.service.form import Form
 from fastmks.service.forms import form_of
-from fastmks.service.journal import Journal, Read, name_content, read_journal
 from fastmks.service.served import Served, Writable
 
 __all__ = ["open_served"]
@@ -68,7 +68,7 @@ def open_served(
     if not writable:
         index, _, _ = _replayed(file, loaded)
         return Served(index, file, form=form_of(index))
-    lock = _lock(file)
+    lock = lock_file(file)
     try:
         index, name, read = _replayed(file, loaded)
         _check_encode(index, encode)
@@ -90,10 +90,6 @@ def open_served(
     )
 
 
-def _journal_of(file: Path) -> Path:
-    return file.with_name(f"{file.name}.journal")
-
-
 def _load(file: Path, kernel: Any, decode: Any) -> tuple[Index, str]:
     """Return an index, and the name of the content that it was loaded from."""
     for _ in range(_TRIES):
@@ -110,7 +106,7 @@ def _replayed(
     """Return an index with the changes of its journal, the name of its file, and the journal."""
     for _ in range(_TRIES):  # another service may save while this one, not writable, reads
         index, name = loaded()
-        read = read_journal(_journal_of(file))
+        read = read_journal(journal_of(file))
         missing = [] if read is None else read.missing_in(name)
         if missing is None:
             continue
@@ -121,7 +117,7 @@ def _replayed(
     if read is not None and not read.changes and name_content(file) == name:
         return index, name, None  # a service would have replaced the file first: nothing is lost
     raise IndexFileError(
-        f"{_journal_of(file)} belongs to another file than {file}: the file was replaced, and the "
+        f"{journal_of(file)} belongs to another file than {file}: the file was replaced, and the "
         "journal has changes of the old one. Put that back, or move the journal away."
     )
 
@@ -137,34 +133,16 @@ def _replay(index: Index, form: Form, change: dict[str, Any], file: Path) -> Non
                 raise InvalidArgument(f"no change is written as {change!r:.80}")
     except FastmksError as error:
         raise IndexFileError(
-            f"{_journal_of(file)} has a change that {file} cannot have: {error}"
+            f"{journal_of(file)} has a change that {file} cannot have: {error}"
         ) from error
 
 
 def _resumed(file: Path, name: str, read: Read | None) -> Journal:
     """Return the journal to go on with, or a new one where all its changes are in the file."""
-    path = _journal_of(file)
+    path = journal_of(file)
     if read is None or not read.missing_in(name):
         return Journal.begin(path, name)
     return Journal(path, n_frames=read.n_frames, n_bytes=read.n_bytes)
-
-
-def _lock(file: Path) -> int:
-    """Keep other services from writing the same index; the lock ends with the process."""
-    path = file.with_name(f"{file.name}.lock")
-    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        raise InvalidArgument(
-            f"{file} is being changed by another service; stop that one, or start this one "
-            "without --writable."
-        ) from None
-    except BaseException:
-        os.close(lock)
-        raise
-    return lock
 
 
 def _check_encode(index: Index, encode: Callable[[Any], bytes] | None) -> None:

@@ -13,9 +13,9 @@ from typing import Any
 
 from fastmks.errors import FastmksError, InvalidArgument
 from fastmks.index import Index
+from fastmks.journal import Journal, name_content
 from fastmks.replacing import sync_folder
 from fastmks.service.form import Form
-from fastmks.service.journal import Journal, name_content
 from fastmks.service.refusals import ConflictError, RefusalError, UnwritableError
 
 __all__ = ["Change", "Served", "Writable"]

@@ -53,7 +53,8 @@ def name_content(path: Path) -> str:
         size = os.fstat(file.fileno()).st_size
 
         def read(begin: int, end: int) -> bytes:
-            return os.pread(file.fileno(), end - begin, begin)
+            file.seek(begin)
+            return file.read(end - begin)
 
         layout = read_layout(read, size, str(path))
         length = int.from_bytes(read(0, 8), "little")

@@ -1,0 +1,81 @@
+"""Change the file of an index while nobody else does: a lock, and a look at its journal."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from fastmks.errors import InvalidArgument
+from fastmks.journal import name_content, read_journal
+from fastmks.replacing import optional_flags
+
+try:
+    import fcntl
+except ImportError:  # Windows, where no service changes files
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["changing", "journal_of", "lock_file", "n_pending"]
+
+
+def journal_of(file: Path) -> Path:
+    """Return the journal that belongs to the file of an index."""
+    return file.with_name(f"{file.name}.journal")
+
+
+def n_pending(file: Path) -> int:
+    """Return how many changes a service has acknowledged that the file itself does not have."""
+    read = read_journal(journal_of(file))
+    if read is None or not read.changes:
+        return 0
+    missing = read.missing_in(name_content(file))
+    return len(read.changes if missing is None else missing)
+
+
+def lock_file(file: Path) -> int:
+    """Keep others from changing an index, and return the lock; it ends with the process."""
+    while True:
+        lock = os.open(_lock_of(file), os.O_RDWR | os.O_CREAT | optional_flags("O_CLOEXEC"), 0o600)
+        try:
+            if fcntl is not None:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(lock).st_nlink:  # else whoever had it has removed it
+                return lock
+        except BlockingIOError:
+            os.close(lock)
+            raise InvalidArgument(
+                f"{file} is being changed by another process, such as fastmks serve --writable; "
+                "stop that one first."
+            ) from None
+        except BaseException:
+            os.close(lock)
+            raise
+        os.close(lock)
+
+
+def _lock_of(file: Path) -> Path:
+    return file.with_name(f"{file.name}.lock")
+
+
+@contextmanager
+def changing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let nobody else change the file of an index meanwhile.
+
+    A file whose journal has changes that it lacks is refused: they would be lost.
+    """
+    file = Path(os.fsdecode(os.path.realpath(path)))
+    try:
+        lock = lock_file(file)
+    except OSError as error:  # no such folder, say
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+    try:
+        if file.exists() and n_pending(file):
+            raise InvalidArgument(
+                f"{journal_of(file)} has changes that {file} lacks: a service was killed. Start "
+                "fastmks serve --writable on it and stop it, which saves them; or move the journal "
+                "away to go on without them."
+            )
+        yield
+    finally:
+        with suppress(OSError):
+            _lock_of(file).unlink()
+        os.close(lock)

@@ -1,0 +1,86 @@
+"""Files of indexes are changed by one at a time, and never beside changes that they lack."""
+
+import os
+
+import numpy as np
+import pytest
+
+import fastmks
+from fastmks.changing import changing, lock_file, n_pending
+from fastmks.cli import run
+from serving import Process
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "index.fmks"
+    fastmks.Index(np.eye(3)).save(path)
+    return path
+
+
+def add(file, row):
+    more = file.parent / "more.csv"
+    more.write_text(",".join(map(str, row)) + "\n")
+    return run(["add", str(file), str(more)])
+
+
+def test_one_at_a_time(file):
+    with changing(file), pytest.raises(fastmks.InvalidArgument, match="another process"):
+        lock_file(file)
+    assert os.listdir(file.parent) == [file.name]  # noqa: PTH208, nothing is left
+    os.close(lock_file(file))
+
+
+def test_a_lock_that_is_removed_meanwhile_is_none(file, monkeypatch):
+    path, opened = file.with_name(f"{file.name}.lock"), []
+    first = os.open
+
+    def opening(*arguments):
+        lock = first(*arguments)
+        if not opened:
+            path.unlink()
+        opened.append(lock)
+        return lock
+
+    monkeypatch.setattr(os, "open", opening)
+    lock = lock_file(file)
+    assert len(opened) == 2
+    assert os.fstat(lock).st_nlink == 1
+    os.close(lock)
+
+
+def test_commands_do_not_change_what_a_service_changes(file, capsys):
+    service = Process(file, "--writable")
+    try:
+        assert service.client.post("/v1/objects", json={"objects": [[5, 5, 5]]}).status_code == 200
+        for words in (["remove", str(file), "0"], ["build", "-o", str(file), "--force"]):
+            if words[0] == "build":
+                (file.parent / "x.csv").write_text("1,2,3\n4,5,6\n")
+                words = ["build", str(file.parent / "x.csv"), *words[1:]]
+            assert run(words) == 1
+            assert "is being changed by another process" in capsys.readouterr().err
+        assert add(file, (7, 7, 7)) == 1
+    finally:
+        assert service.stop() == 0
+    assert add(file, (7, 7, 7)) == 0
+    assert fastmks.load(file).ids.tolist() == [0, 1, 2, 3, 4]
+    service = Process(file, "--writable")  # goes on with the file as it is
+    try:
+        assert service.client.get("/v1/index").json()["size"] == 5
+    finally:
+        assert service.stop() == 0
+
+
+def test_what_a_killed_service_acknowledged_is_not_lost(file, capsys):
+    service = Process(file, "--writable")
+    assert service.client.post("/v1/objects", json={"objects": [[5, 5, 5]]}).status_code == 200
+    service.kill()
+    assert n_pending(file) == 1
+    assert run(["info", str(file)]) == 0
+    assert "has 1 changes of a service" in capsys.readouterr().err
+    assert add(file, (7, 7, 7)) == 1
+    assert "a service was killed" in capsys.readouterr().err
+    assert Process(file, "--writable").stop() == 0
+    assert n_pending(file) == 0
+    assert add(file, (7, 7, 7)) == 0
+    assert len(fastmks.load(file)) == 5
