@@ -281,6 +281,7 @@ def test_rows_are_compared(visit, rows):
     page.page.click("#write-form button")
     page.settle()
     assert "object must be a list of 12 finite numbers" in page.panel("own").inner_text()
+    assert page.panel("own").locator(".hits").is_hidden()  # they answered something else
     page.page.fill("#write-text", " ".join(["0.5"] * 12))
     page.page.click("#write-form button")
     page.settle()

@@ -60,6 +60,7 @@ export class Panel {
     this.busy(false);
     this.problem.textContent = words;
     this.problem.hidden = false;
+    this.root.classList.add("failed"); // what is below answered something else
   }
 
   /** Show an answer, with the pictures of the kernel it was given under. */
@@ -67,6 +68,7 @@ export class Panel {
     this.answer = answer;
     this.pictures = pictures;
     this.problem.hidden = true;
+    this.root.classList.remove("failed");
     this.busy(false);
     const instead = answer.algorithm !== wanted && wanted !== "auto" ? ` (no ${wanted} under this kernel)` : "";
     const parts = [this.parameters, answer.kernel === "own" ? "the index’s own" : "", `by ${answer.algorithm}${instead}`];
