@@ -103,6 +103,25 @@ def vectors(request, tmp_path):
     return tmp_path / name, ids
 
 
+@pytest.mark.parametrize(
+    ("form", "indices", "indptr"),
+    [
+        ("csr", [0, 1], [0, 10**9, 2]),
+        ("csr", [0, 1], [0, -(10**9), 2]),
+        ("csr", [0, 10**9], [0, 1, 2]),
+        ("csc", [0, 10**9], [0, 1, 2, 2]),
+        ("csc", [0, -(10**9)], [0, 1, 2, 2]),
+        ("csc", [0, 1], [0, 10**9, 2, 2]),
+    ],
+)
+def test_places_outside_of_a_sparse_matrix(tmp_path, form, indices, indptr):
+    """scipy follows them out of its memory, which ends the process."""
+    path = tmp_path / "x.npz"
+    np.savez(path, indices=indices, indptr=indptr, data=[1.0, 2.0], shape=[2, 3], format=form)
+    with pytest.raises(InvalidArgument, match=r"x\.npz is no sparse matrix"):
+        read(path, chunk=1)
+
+
 class TestVectors:
     def test_all_bits_and_ids(self, vectors):
         path, ids = vectors

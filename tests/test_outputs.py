@@ -13,6 +13,7 @@ from pyarrow import parquet
 
 from fastmks import Index, InvalidArgument
 from fastmks.outputs import OUTPUT_FORMS, answers_of, output_form, write_answers
+from fastmks.outputs.text import csv_pieces
 
 RNG = np.random.default_rng(3)
 X, Q = (
@@ -77,6 +78,15 @@ def test_every_bit_comes_back(tmp_path, form, ids, chunk):
     rows, ranks = read_rows(path, form)
     assert rows == want
     assert ranks == [1, 2, 3] * len(Q)
+
+
+def test_ends_of_lines_in_names_end_no_line():
+    names = ["a\rb", "\r", "\n", "c\r\nd", "plain"]
+    hits = Index(np.eye(5), ids=names).search(np.eye(5))
+    text = b"".join(csv_pieces([answers_of(hits, names)])).decode()
+    rows = list(csv.reader(io.StringIO(text, newline="")))
+    assert rows[1:] == [[name, "1", name, "1.0"] for name in names]
+    assert text.endswith("\nplain,1,plain,1.0\n")
 
 
 @pytest.mark.parametrize("chunk", [1, 4, 9])

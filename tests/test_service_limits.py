@@ -1,5 +1,7 @@
 """What a service refuses: too much, too slow, too many, and whoever may not ask."""
 
+import asyncio
+import gc
 import gzip
 import json
 import socket
@@ -7,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from contextlib import closing
 
 import numpy as np
@@ -15,8 +18,9 @@ import pytest
 import fastmks
 from fastmks.service import Limits, make_app, open_served, serve
 from fastmks.service.guards import is_loopback
+from fastmks.service.refusals import RefusalError
 from fastmks.service.running import _listen
-from fastmks.service.working import Deadline
+from fastmks.service.working import Deadline, Workers
 from serving import Process, serving
 
 TOKEN = "a token of some length"
@@ -141,6 +145,36 @@ def test_a_search_that_takes_too_long_is_stopped(slow_path):
         assert time.monotonic() - started < 10.0  # all of it would take 80 s
         wait_until(lambda: "\nfastmks_overdue 0\n" in client.get("/metrics").text)
         wait_until(lambda: "\nfastmks_working 0\n" in client.get("/metrics").text)
+
+
+def test_who_was_given_up_in_line_leaves_nothing_there():
+    """The body of a request counts until it is answered, so nothing else may keep it."""
+
+    class Body:
+        pass
+
+    async def ask():
+        workers, busy, refs = Workers(Limits(workers=1)), threading.Event(), []
+        first = asyncio.create_task(workers.run(lambda deadline: busy.wait(), Deadline(60.0)))
+        await asyncio.sleep(0.05)
+
+        async def wait_in_line():
+            body = Body()
+            refs.append(weakref.ref(body))
+            with pytest.raises(RefusalError, match="took longer"):
+                await workers.run(lambda deadline, body=body: body, Deadline(0.05))
+
+        try:
+            await wait_in_line()
+            gc.collect()
+            assert workers.n_admitted == 2
+            assert refs[0]() is None
+        finally:
+            busy.set()
+            await first
+            await asyncio.to_thread(workers.close)
+
+    asyncio.run(ask())
 
 
 def test_more_than_may_wait_are_told_to_come_again(slow_path):

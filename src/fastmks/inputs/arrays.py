@@ -81,7 +81,10 @@ def _open_sparse(archive: zipfile.ZipFile, file: str, reading: Reading) -> Opene
     """A sparse matrix is read whole, and cut: its arrays lie one behind the other."""
     sparse = import_extra("scipy.sparse", extra="sparse", needed_by=f"reading {file}")
     try:
-        matrix = sparse.load_npz(archive.fp).tocsr()
+        loaded = sparse.load_npz(archive.fp)
+        if hasattr(loaded, "check_format"):  # scipy would follow wrong places out of its memory
+            loaded.check_format(full_check=True)
+        matrix = loaded.tocsr()
     except (ValueError, KeyError, TypeError, IndexError, TokenError) as error:
         raise InvalidArgument(f"{file} is no sparse matrix that scipy saved ({error}).") from error
     n_rows = int(matrix.shape[0])

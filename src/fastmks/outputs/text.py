@@ -1,13 +1,14 @@
 """Answers as text: CSV, and JSON lines. Numbers are written so that they read back the same."""
 
 import csv
-import io
 import json
 from collections.abc import Iterable, Iterator
 
 from fastmks.outputs.answers import Answers
 
 __all__ = ["csv_pieces", "json_pieces"]
+
+_END = "\r\n"
 
 
 def csv_pieces(chunks: Iterable[Answers]) -> Iterator[bytes]:
@@ -23,13 +24,21 @@ def csv_pieces(chunks: Iterable[Answers]) -> Iterator[bytes]:
     """
     is_first = True
     for answers in chunks:
-        text = io.StringIO(newline="")
-        writer = csv.writer(text, lineterminator="\n")
+        lines = _Lines()
+        writer = csv.writer(lines, lineterminator=_END)
         if is_first:
             writer.writerow(answers.fields)
             is_first = False
         writer.writerows(answers.rows())
-        yield text.getvalue().encode()
+        yield "".join(lines).encode()
+
+
+class _Lines(list[str]):
+    """Takes lines from a writer. Before Python 3.13 it quotes a \\r only where lines end in one."""
+
+    def write(self, line: str) -> None:
+        """Keep a line, which ends as those of a text file do."""
+        self.append(f"{line.removesuffix(_END)}\n")
 
 
 def json_pieces(chunks: Iterable[Answers]) -> Iterator[bytes]:

@@ -77,9 +77,11 @@ class Workers:
                 headers={"retry-after": "1"},
             )
 
+        held = [function]  # with all that belongs to the request, such as its body
+
         def call() -> _T:
             deadline.check()
-            return function(deadline)
+            return held.pop()(deadline)
 
         self.n_admitted += 1
         future = asyncio.get_running_loop().run_in_executor(self._pool, call)
@@ -87,6 +89,7 @@ class Workers:
         done, _ = await asyncio.wait([future], timeout=deadline.seconds_left)
         if done:
             return future.result()
+        held.clear()  # nobody waits for it: where it was not begun, its place in line holds nothing
         self.n_overdue += 1
         future.add_done_callback(self._came_late)
         raise deadline.refusal()
