@@ -115,10 +115,9 @@ figures: $(VENV)/.built-figures
 	  $(BIN)/python examples/$$example.py --figure $(IMAGES)/$$example.png || exit 1; done
 
 # From Python 3.12 on one wheel serves all later versions; an earlier one makes a wheel of its own.
-wheel: $(VENV)/.tools-release
-	rm -rf $(ROOT)/dist $(BUILD)/wheel
-	cd $(ROOT) && $(PIP) wheel --no-deps --wheel-dir $(BUILD)/wheel .
-	cd $(ROOT) && $(BIN)/python tools/check_wheel.py $(BUILD)/wheel --out dist
+wheel: $(VENV)/.tools-release $(BUILD)/package/.built
+	rm -rf $(ROOT)/dist
+	cd $(ROOT) && $(BIN)/python tools/check_wheel.py $(BUILD)/package --out dist
 	rm -rf $(BUILD)/wheel-venv && $(PYTHON) -m venv $(BUILD)/wheel-venv
 	$(BUILD)/wheel-venv/bin/python -m pip --disable-pip-version-check install --quiet $(ROOT)/dist/*.whl
 	cd / && $(BUILD)/wheel-venv/bin/python -c "import fastmks; print('fastmks', fastmks.__version__, fastmks.Index([[1.0], [2.0]]).search([3.0]).indices)"
@@ -159,11 +158,18 @@ $(VENV)/.ready:
 	mkdir -p $(BUILD)
 	touch $@
 
-# The package and one extra; again whenever a source changes.
-$(VENV)/.built-%: $(VENV)/.ready $(SOURCES)
-	@mkdir -p $(BUILD)
-	@echo "Building fastmks and installing what make $* needs ..."
-	@$(PIP) install "$(ROOT)[$*]"
+# The package, built once for all targets; again whenever a source changes.
+PACKAGE := $(BUILD)/package
+$(PACKAGE)/.built: $(VENV)/.ready $(SOURCES)
+	@echo "Building fastmks ..."
+	@rm -rf $(PACKAGE) && $(PIP) wheel --no-deps --wheel-dir $(PACKAGE) $(ROOT)
+	@touch $@
+
+# The package and one extra.
+$(VENV)/.built-%: $(PACKAGE)/.built
+	@echo "Installing fastmks and what make $* needs ..."
+	@wheel=$$(ls $(PACKAGE)/*.whl) && $(PIP) install --force-reinstall --no-deps $$wheel \
+	  && $(PIP) install "$$wheel[$*]"
 	@touch $@
 
 # It comes as sources only: where it cannot be built, tables say that it is not installed.

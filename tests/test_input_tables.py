@@ -41,13 +41,14 @@ def test_what_is_between_fields_is_seen(read, between, header):
         (",0,1\n0,1,2\n1,3,4\n", [[1, 2], [3, 4]], ["0", "1"]),
         ("id,0,1\na,1,2\n", [[1, 2]], ["a"]),
         ("x\n1\n2\n", [[1], [2]], None),
+        ("item_id,x,y\n17,1,2\n23,3,4\n", [[1, 2], [3, 4]], ["17", "23"]),
         ("1\n2\n", [[1], [2]], None),
         ('"a, b",1\n"c ""d""",2\n', [[1], [2]], ["a, b", 'c "d"']),
         ("a,1,2\n", [[1, 2]], ["a"]),
         ("\ufeffa,b\r\n1,2\r\n\r\n3,4", [[1, 2], [3, 4]], None),
         (" 1 , 2 \n", [[1, 2]], None),
     ],
-    ids=range(12),
+    ids=range(13),
 )
 def test_headers_and_ids(read, text, vectors, ids):
     found = read(text)
@@ -99,7 +100,7 @@ def test_zeros_and_ones_are_bits_where_fingerprints_are_wanted(read):
         ("id,x\n1,2\n", {"id_column": "3"}, "or number them from 1 to 2"),
         ("id,x\n1,2\n", {"columns": ["q"]}, "columns must name columns of"),
     ],
-    ids=range(12),
+    ids=range(13),
 )
 def test_what_is_wrong_is_named_with_line_and_column(read, text, options, words):
     with pytest.raises(InvalidArgument) as error:
@@ -117,3 +118,9 @@ def test_lines_are_counted_through_chunks_and_quoted_line_ends(read):
 def test_ids_of_a_stream_may_turn_into_numbers_later(read):
     rows = [f"n{i},{i}" for i in range(60)] + ["61,61"]
     assert read("\n".join(rows)).ids[-2:] == ["n59", "61"]
+
+
+@pytest.mark.parametrize("first", ["1,", "NA,2", "1.2.3,5", "0x10,1", ",2"])
+def test_a_first_row_with_something_wrong_in_it_is_no_header(read, first):
+    with pytest.raises(InvalidArgument, match="line 1"):
+        read(f"{first}\n3,4\n5,6\n")

@@ -277,7 +277,7 @@ def test_one_service_writes_at_a_time(path):
     link.symlink_to(path)
     with opened(path) as served:
         for name in (path, link):
-            with pytest.raises(fastmks.InvalidArgument, match="by another service"):
+            with pytest.raises(fastmks.InvalidArgument, match="by another process"):
                 open_served(name, writable=True)
         served.submit(addition([1, 2, 3])).result()
         assert len(open_served(link).index) == 21  # reading is free

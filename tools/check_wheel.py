@@ -6,6 +6,7 @@ need a library that other machines lack (auditwheel).
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -36,7 +37,7 @@ def main() -> int:
         _run("auditwheel", "repair", "--wheel-dir", str(options.out), str(wheel))
     else:
         options.out.mkdir(parents=True, exist_ok=True)
-        wheel.replace(options.out / wheel.name)
+        shutil.copy(wheel, options.out)
     for made in sorted(options.out.glob("*.whl")):
         print(f"{made} ({made.stat().st_size / 1e6:.1f} MB)")
     return 0

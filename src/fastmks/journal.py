@@ -81,10 +81,16 @@ def read_journal(path: Path) -> Read | None:
     at, n_frames = _BEGIN, 0
     while at < len(data):
         frame = _frame_at(data, at)
-        if frame is None or frame[0] != n_frames:
+        if frame is None:
             _check_torn(data, at, path)
             break
-        _, payload, at = frame
+        number, payload, end = frame
+        if number != n_frames:
+            raise IndexFileError(
+                f"{path} lacks changes before byte {at}: frame {n_frames} is missing. Put back a "
+                "copy of it, or move it away to go on without all its changes."
+            )
+        at = end
         n_frames += 1
         held = _parse(payload, path)
         changes += held.get("changes", [])
@@ -123,9 +129,17 @@ def _parse(payload: bytes, path: Path) -> dict[str, Any]:
         held = json.loads(payload)
     except ValueError as error:
         raise IndexFileError(f"{path} holds a frame that is not JSON: {error}.") from None
-    if not isinstance(held, dict):
-        raise IndexFileError(f"{path} holds a frame that is not an object.")
-    return held
+    except RecursionError:
+        raise IndexFileError(f"{path} holds a frame that is nested too deeply.") from None
+    is_whole = (
+        isinstance(held, dict)
+        and isinstance(held.get("changes", []), list)
+        and all(isinstance(change, dict) for change in held.get("changes", []))
+        and isinstance(held.get("saved_as", ""), str)
+    )
+    if not is_whole:
+        raise IndexFileError(f"{path} holds a frame that is no change.")
+    return held  # type: ignore[no-any-return]
 
 
 class Journal:

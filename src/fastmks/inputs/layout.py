@@ -108,8 +108,9 @@ def is_table(lines: Sequence[str]) -> bool:
 def lay_out(lines: Sequence[str], reading: Reading, *, is_tab: bool, file: str) -> Layout:
     """Return the layout of a table, from its first lines.
 
-    The first line is a header where a field of it is no number and all fields below are, where it
-    names a column that is asked for, and where its first field says that ids are below.
+    The first line is a header where no field of it is a number and all fields of a column below
+    are, where it names a column that is asked for, and where its first field says that ids are
+    below.
     """
     delimiter = "\t" if is_tab and any("\t" in line for line in lines) else find_delimiter(lines)
     first, *below = split(lines, delimiter)
@@ -134,7 +135,12 @@ def _has_header(first: list[str], below: list[list[str]], reading: Reading) -> b
     if not below:
         return False
     if len(first) > 1 and is_id_name(first[0]):
-        return True
+        name, rest = first[0].strip(), [field.strip() for field in first[1:]]
+        is_counted = rest == [str(i) for i in range(len(rest))]  # as pandas names columns
+        if name or is_counted or not any(map(is_number, rest)):
+            return True
+    if any(map(is_number, first)):  # a row with something wrong in it, which is an error
+        return False
     rows = [row for row in below if len(row) == len(first)]
     return any(
         not is_number(field) and bool(rows) and all(is_number(row[i]) for row in rows)

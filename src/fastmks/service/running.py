@@ -21,11 +21,17 @@ from fastmks.service.opening import open_served
 from fastmks.service.served import Served
 from fastmks.service.working import Run
 
+try:
+    import resource
+except ImportError:  # Windows, where connections are not files
+    resource = None  # type: ignore[assignment]
+
 __all__ = ["TOKEN", "serve"]
 
 TOKEN = "FASTMKS_TOKEN"  # the variable of the environment that may hold the token
 _SHORTEST = 16  # characters of a token
 _DEFAULTS = Limits()
+_OTHER_FILES = 64  # that are open beside connections
 _GRACE = 5.0  # seconds, beyond those of a request, to finish what runs
 
 
@@ -81,6 +87,7 @@ def serve(
         )
     if port != 0:
         check_count("port", port, most=65535)
+    _allow_connections(limits.connections)
     listening = _listen(host, port)
     try:
         served = open_served(
@@ -132,6 +139,17 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.close()
         raise InvalidArgument(f"{host}:{port} cannot be listened at: {error.strerror}.") from None
     return listening
+
+
+def _allow_connections(n_connections: int) -> None:
+    """Let this process have as many open files as connections need, if the system allows it."""
+    if resource is None:
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = n_connections + _OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _configure(app: Starlette, limits: Limits) -> uvicorn.Config:

@@ -7,16 +7,19 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from fastmks._validate import check_count
 from fastmks.errors import FastmksError, InvalidArgument
 from fastmks.index import Index
 from fastmks.progress import Progress
+from fastmks.service.bodies import Bodies
 from fastmks.service.guards import ROUTE
+from fastmks.service.limits import Limits
 from fastmks.service.page.comparing import compare
 from fastmks.service.page.views import MOST_HITS, View, Views
+from fastmks.service.reading import to_json
 from fastmks.service.refusals import RefusalError
 from fastmks.service.working import Run
 
@@ -45,7 +48,7 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-_MOST_BYTES = 1_000_000  # of a request
+_BODIES = Bodies(Limits(body_bytes=1_000_000))
 _MOST_LISTED = 200  # objects
 
 
@@ -145,20 +148,23 @@ async def _answered(
         return _refusal(error.status, str(error))
     except FastmksError as error:
         return _refusal(422, str(error))
-    return JSONResponse(found, headers=_HEADERS)
+    return _json(found)
 
 
 def _refusal(status: int, message: str) -> Response:
-    return JSONResponse({"error": message}, status_code=status, headers=_HEADERS)
+    return _json({"error": message}, status)
+
+
+def _json(value: Any, status: int = 200) -> Response:
+    return Response(
+        to_json(value), status_code=status, media_type="application/json", headers=_HEADERS
+    )
 
 
 async def _body(request: Request) -> Mapping[str, Any]:
     """Return the fields of a request, of which no more is read than allowed."""
-    data = bytearray()
-    async for chunk in request.stream():
-        data += chunk
-        if len(data) > _MOST_BYTES:
-            raise InvalidArgument(f"the request must have at most {_MOST_BYTES:,} bytes.")
+    async with _BODIES.read(request) as data:
+        pass
     try:
         fields = json.loads(data)
     except (ValueError, RecursionError):
