@@ -100,7 +100,7 @@ def test_zeros_and_ones_are_bits_where_fingerprints_are_wanted(read):
         ("id,x\n1,2\n", {"id_column": "3"}, "or number them from 1 to 2"),
         ("id,x\n1,2\n", {"columns": ["q"]}, "columns must name columns of"),
     ],
-    ids=range(13),
+    ids=range(12),
 )
 def test_what_is_wrong_is_named_with_line_and_column(read, text, options, words):
     with pytest.raises(InvalidArgument) as error:

@@ -19,6 +19,8 @@ __all__ = ["FAN_IN", "Cluster", "Packed", "pack", "unpack"]
 FAN_IN = 8  # answers that one task merges
 _SMALL = 2**16  # bytes that may go along with each task
 _PIECE = 2**22  # bytes in one message
+# Why the scheduler gives up a task whose data were on a worker that is gone, sooner or later.
+_LOST = ("lost dependencies", "already forgotten")
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,7 @@ class Cluster:
                 "a shard is too large for their memory: use more, smaller partitions."
             ) from error
         except (CancelledError, CommClosedError, OSError, TimeoutError) as error:
-            if "lost dependencies" in str(error):
+            if any(words in str(error) for words in _LOST):
                 raise ClusterError(
                     "data that were given as futures are lost with the worker that held them, and "
                     "nobody can make them again. Build from a dask collection, delayed objects or "
