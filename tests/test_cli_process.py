@@ -181,6 +181,36 @@ def test_stopped_while_writing_there_is_no_half_file(folder, number, code, is_th
         assert list(folder.glob(".fastmks-*.tmp")) == []
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 1), (signal.SIGTERM, 143)])
+def test_a_signal_whose_exception_is_lost_ends_the_program(number, code):
+    program = f"""
+import os, time
+from fastmks.cli.signals import end_by_signals
+
+class Loses:
+    def __del__(self):
+        os.kill(os.getpid(), {int(number)})
+        time.sleep(1e-3)
+
+with end_by_signals():
+    Loses()
+    print("lost", flush=True)
+    try:
+        time.sleep(60)
+    except KeyboardInterrupt:
+        raise SystemExit(1)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+        preexec_fn=heed_interrupts,
+    )
+    assert (done.stdout, done.returncode) == ("lost\n", code)
+
+
 def test_memory_does_not_grow_with_the_number_of_queries(folder):
     process, writer, stop, written = start_dripping(
         folder, "-k", "1", "--threads", "1", "--chunk", "1000", "-o", "h.csv"

@@ -10,6 +10,8 @@ Examples
 import sys
 from collections.abc import Sequence
 
+from fastmks.cli.signals import end_by_signals
+
 __all__ = ["main", "run"]
 
 
@@ -37,12 +39,6 @@ def run(arguments: Sequence[str]) -> int:
 
 def main() -> None:
     """Run the program `fastmks` with the arguments it was called with."""
-    import signal
-
-    signal.signal(signal.SIGTERM, _stop)
-    sys.exit(run(sys.argv[1:]))
-
-
-def _stop(*_: object) -> None:
-    """Leave by the way that removes files half written."""
-    raise SystemExit(143)
+    with end_by_signals():
+        code = run(sys.argv[1:])
+    sys.exit(code)

@@ -1,0 +1,35 @@
+"""End by a signal, on the way that removes files half written."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+__all__ = ["end_by_signals"]
+
+# An exception that a handler raises is lost where it comes up in a call from C code that clears
+# errors, or in the end of an object. One that is lost is raised again, after this many seconds.
+_AGAIN = 1.0
+
+
+@contextmanager
+def end_by_signals() -> Iterator[None]:
+    """Raise `KeyboardInterrupt` at SIGINT and `SystemExit` at SIGTERM, until one is heeded."""
+    has_timer = hasattr(signal, "setitimer")
+
+    def end(number: int, _: FrameType | None) -> None:
+        if has_timer:
+            signal.signal(signal.SIGALRM, lambda _, frame: end(number, frame))
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        raise SystemExit(128 + number)
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where it is ignored
+        signal.signal(signal.SIGINT, end)
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        if has_timer:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
