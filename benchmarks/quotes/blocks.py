@@ -7,6 +7,7 @@ from benchmarks.quotes.tables import by_hand, objects, results
 from benchmarks.quotes.tables.living import living
 from benchmarks.quotes.tables.peers import peers, sparse
 from benchmarks.quotes.tables.scale import scale
+from benchmarks.quotes.tables.service import service
 
 __all__ = ["BLOCKS", "Maker"]
 
@@ -31,6 +32,7 @@ BLOCKS: dict[tuple[str, str], Maker] = {  # by page and name
     ("docs/sequences.md", "look-ups"): by_hand.look_ups,
     ("docs/sequences.md", "proteins"): results.proteins,
     ("docs/series.md", "series"): objects.series,
+    ("docs/service.md", "service"): service,
     ("docs/sparse.md", "sparse"): sparse,
     ("docs/your-own.md", "own"): objects.own,
 }

@@ -20,11 +20,16 @@ def all_tables(kept: Kept[Cell]) -> str:
         [
             _WHAT[cell.section].format(cell.batch),
             str(cell.n_clients),
-            *(f"{cell.facts[name]:.3g}" for name in ("p50", "p99")),
+            *(_plain(cell.facts[name]) for name in ("p50", "p99")),
             f"{cell.facts['requests a second']:.0f}",
-            f"{cell.facts['in the process']:.3g}" if "in the process" in cell.facts else "",
+            _plain(cell.facts["in the process"]) if "in the process" in cell.facts else "",
         ]
         for cell in kept.cells
     ]
     head = ["request", "clients", "p50", "p99", "requests a second", "in the process"]
     return "\n\n".join([kept.describe(), about, markdown(head, rows)])
+
+
+def _plain(figure: float) -> str:
+    """Return three digits, and no power of ten."""
+    return f"{figure:.0f}" if figure >= 100 else f"{figure:.3g}"
