@@ -5,25 +5,20 @@ from typing import Annotated
 import typer
 
 from fastmks.cli.options import (
-    BitsOption,
-    ColumnsOption,
     FileOptions,
-    FormOption,
-    HeaderOption,
-    IdColumnOption,
     KernelOption,
     KOption,
-    NoIdsOption,
     ObjectsArgument,
-    RadiusOption,
     SeedOption,
     ThreadsOption,
     kernel_of_text,
+    takes_file_options,
 )
 
 __all__ = ["bench"]
 
 
+@takes_file_options
 def bench(
     refs: ObjectsArgument,
     queries: Annotated[
@@ -39,30 +34,16 @@ def bench(
     most: Annotated[int, typer.Option("--most-queries", min=1, help="Queries asked.")] = 100,
     seed: SeedOption = 0,
     threads: ThreadsOption = None,
-    id_column: IdColumnOption = None,
-    no_ids: NoIdsOption = False,
-    columns: ColumnsOption = None,
-    header: HeaderOption = None,
-    form: FormOption = None,
-    radius: RadiusOption = 2,
-    bits: BitsOption = None,
+    *,
+    files: FileOptions,
 ) -> None:
     """Compare engines on objects of your own: time, evaluations, and whether answers agree."""
     from fastmks.cli.comparing import compare
 
-    options = FileOptions(
-        form=form,
-        id_column=id_column,
-        no_ids=no_ids,
-        columns=columns,
-        header=header,
-        radius=radius,
-        bits=bits,
-    )
     compare(
         refs,
         queries,
-        options,
+        files,
         kernel=kernel_of_text(kernel),
         k=k,
         engines=[name.strip() for name in engines.split(",")],

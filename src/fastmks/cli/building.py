@@ -8,25 +8,20 @@ import typer
 
 from fastmks.cli.options import (
     Algorithm,
-    BitsOption,
-    ColumnsOption,
     FileOptions,
-    FormOption,
-    HeaderOption,
-    IdColumnOption,
     IndexArgument,
     KernelOption,
-    NoIdsOption,
     ObjectsArgument,
-    RadiusOption,
     ThreadsOption,
     kernel_of_text,
+    takes_file_options,
 )
 from fastmks.index import Index
 
 __all__ = ["add", "build", "remove"]
 
 
+@takes_file_options
 def build(
     refs: ObjectsArgument,
     output: Annotated[str, typer.Option("--output", "-o", help="The file of the index.")],
@@ -36,15 +31,10 @@ def build(
     ] = Algorithm.AUTO,
     base: Annotated[float, typer.Option(help="Levels of a tree are this factor apart.")] = 1.3,
     ids: Annotated[str | None, typer.Option(help="File with an id a line.")] = None,
-    id_column: IdColumnOption = None,
-    no_ids: NoIdsOption = False,
-    columns: ColumnsOption = None,
-    header: HeaderOption = None,
-    form: FormOption = None,
-    radius: RadiusOption = 2,
-    bits: BitsOption = None,
     threads: ThreadsOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+    *,
+    files: FileOptions,
 ) -> None:
     """Make an index of the objects in REFS and save it."""
     from fastmks.changing import changing
@@ -52,17 +42,8 @@ def build(
 
     if not force and Path(output).exists():
         raise typer.BadParameter(f"{output} exists; pass --force to replace it.")
-    options = FileOptions(
-        form=form,
-        id_column=id_column,
-        no_ids=no_ids,
-        columns=columns,
-        header=header,
-        radius=radius,
-        bits=bits,
-    )
     started = time.perf_counter()
-    chunk, used = read_objects(refs, options, kernel_of_text(kernel))
+    chunk, used = read_objects(refs, files, kernel_of_text(kernel))
     index = Index(
         chunk.objects,
         used,
@@ -92,18 +73,14 @@ def _described(index: Index, path: str, seconds: float) -> str:
     return f"{index!r}, {Path(path).stat().st_size:,} bytes, {seconds:.3g} s{built}"
 
 
+@takes_file_options
 def add(
     file: IndexArgument,
     objects: Annotated[
         str, typer.Argument(metavar="OBJECTS", help="File of objects; - is standard input.")
     ],
-    id_column: IdColumnOption = None,
-    no_ids: NoIdsOption = False,
-    columns: ColumnsOption = None,
-    header: HeaderOption = None,
-    form: FormOption = None,
-    radius: RadiusOption = 2,
-    bits: BitsOption = None,
+    *,
+    files: FileOptions,
 ) -> None:
     """Add the objects in OBJECTS to an index; the file is replaced once all are in."""
     from fastmks.changing import changing
@@ -111,19 +88,10 @@ def add(
     from fastmks.inputs import read_names
     from fastmks.loading import load
 
-    options = FileOptions(
-        form=form,
-        id_column=id_column,
-        no_ids=no_ids,
-        columns=columns,
-        header=header,
-        radius=radius,
-        bits=bits,
-    )
     started = time.perf_counter()
     with changing(file):
         index = load(file)
-        with open_queries(objects, options, index, chunk=None) as source:
+        with open_queries(objects, files, index, chunk=None) as source:
             read, names = source.read()
         is_text = index.ids.dtype.kind == "U"
         ids = None if names is None else read_names(names, is_text=is_text, where=source.name)

@@ -7,24 +7,19 @@ from typing import Annotated, Any
 import typer
 
 from fastmks.cli.options import (
-    BitsOption,
-    ColumnsOption,
     FileOptions,
-    FormOption,
-    HeaderOption,
-    IdColumnOption,
     IndexArgument,
     JsonOption,
     KernelOption,
     KOption,
-    NoIdsOption,
     ObjectsArgument,
+    OnlyOption,
     QueriesArgument,
-    RadiusOption,
     SeedOption,
     ThreadsOption,
     hits_wanted,
     kernel_of_text,
+    takes_file_options,
 )
 from fastmks.index import Index
 
@@ -64,37 +59,22 @@ def _facts(index: Index, path: str) -> dict[str, Any]:
     }
 
 
+@takes_file_options
 def explain(
     file: IndexArgument,
     queries: QueriesArgument,
     k: KOption = None,
     as_json: JsonOption = False,
-    only: Annotated[
-        str | None, typer.Option(help="Search among these: ids with commas, or a file of them.")
-    ] = None,
+    only: OnlyOption = None,
     threads: ThreadsOption = None,
-    id_column: IdColumnOption = None,
-    no_ids: NoIdsOption = False,
-    columns: ColumnsOption = None,
-    header: HeaderOption = None,
-    form: FormOption = None,
-    radius: RadiusOption = 2,
-    bits: BitsOption = None,
+    *,
+    files: FileOptions,
 ) -> None:
     """Say which engine a search would use, what each would cost, and why."""
     from fastmks.cli.objects import form_named, load_index, open_queries, read_id_list
 
-    options = FileOptions(
-        form=form,
-        id_column=id_column,
-        no_ids=no_ids,
-        columns=columns,
-        header=header,
-        radius=radius,
-        bits=bits,
-    )
     index = load_index(file)
-    with open_queries(queries, options, index, chunk=None) as source:
+    with open_queries(queries, files, index, chunk=None) as source:
         objects = source.read().objects
     among = None if only is None else read_id_list(only, index)
     with form_named(source):
@@ -102,6 +82,7 @@ def explain(
     typer.echo(json.dumps(plan.as_dict()) if as_json else str(plan))
 
 
+@takes_file_options
 def hardness(
     refs: ObjectsArgument,
     kernel: KernelOption = None,
@@ -112,29 +93,15 @@ def hardness(
     seed: SeedOption = 0,
     figure: Annotated[str | None, typer.Option(help="Draw it into this .png or .svg.")] = None,
     threads: ThreadsOption = None,
-    id_column: IdColumnOption = None,
-    no_ids: NoIdsOption = False,
-    columns: ColumnsOption = None,
-    header: HeaderOption = None,
-    form: FormOption = None,
-    radius: RadiusOption = 2,
-    bits: BitsOption = None,
+    *,
+    files: FileOptions,
 ) -> None:
     """Estimate how hard objects are to search, and what a tree would cost."""
     from fastmks.cli.objects import is_terminal, read_objects
     from fastmks.hardness import hardness as estimate
 
-    options = FileOptions(
-        form=form,
-        id_column=id_column,
-        no_ids=no_ids,
-        columns=columns,
-        header=header,
-        radius=radius,
-        bits=bits,
-    )
-    chunk, used = read_objects(refs, options, kernel_of_text(kernel))
-    asked = None if queries is None else read_objects(queries, options, used)[0].objects
+    chunk, used = read_objects(refs, files, kernel_of_text(kernel))
+    asked = None if queries is None else read_objects(queries, files, used)[0].objects
     found = estimate(
         chunk.objects,
         used,

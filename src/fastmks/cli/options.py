@@ -1,5 +1,8 @@
 """Options that several commands share, and how they are checked."""
 
+import functools
+import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Any
@@ -12,27 +15,22 @@ from fastmks.kernels import KERNEL_NAMES, Kernel, as_kernel
 __all__ = [
     "Algorithm",
     "AlgorithmOption",
-    "BitsOption",
-    "ColumnsOption",
     "FileOptions",
     "Form",
-    "FormOption",
-    "HeaderOption",
-    "IdColumnOption",
     "IndexArgument",
     "JsonOption",
     "KOption",
     "KernelOption",
-    "NoIdsOption",
     "ObjectsArgument",
+    "OnlyOption",
     "OutputForm",
     "QueriesArgument",
-    "RadiusOption",
     "SeedOption",
     "ThreadsOption",
     "chosen",
     "hits_wanted",
     "kernel_of_text",
+    "takes_file_options",
 ]
 
 _K = 10
@@ -101,27 +99,6 @@ KernelOption = Annotated[
 AlgorithmOption = Annotated[
     Algorithm | None, typer.Option(help="How to search; answers are the same.")
 ]
-FormOption = Annotated[
-    Form | None, typer.Option(help="Form of the file of objects; seen when not given.")
-]
-IdColumnOption = Annotated[
-    str | None,
-    typer.Option(help="Column with ids, by name or number from 1; seen when not given."),
-]
-NoIdsOption = Annotated[bool, typer.Option("--no-ids", help="Pass over ids in the file.")]
-ColumnsOption = Annotated[
-    str | None,
-    typer.Option(help="Columns of the objects, with commas; or the array of an .npz file."),
-]
-HeaderOption = Annotated[
-    bool | None,
-    typer.Option("--header/--no-header", help="Whether a table has a header; seen otherwise."),
-]
-RadiusOption = Annotated[int, typer.Option(min=0, help="Of the fingerprints made of SMILES.")]
-BitsOption = Annotated[
-    int | None,
-    typer.Option(min=8, help="Of the fingerprints made of SMILES: 2048, or as in the index."),
-]
 KOption = Annotated[
     int | None,
     typer.Option("-k", min=1, help="Hits for each query; 10, or as many as there are objects."),
@@ -130,20 +107,37 @@ ThreadsOption = Annotated[
     int | None, typer.Option(min=1, help="OMP_NUM_THREADS or all CPUs when not given.")
 ]
 SeedOption = Annotated[int, typer.Option(min=0, help="Of random draws.")]
+OnlyOption = Annotated[
+    str | None, typer.Option(help="Search among these: ids with commas, or a file of them.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileOptions:
-    """How a file of objects is to be read."""
+    """How a file of objects is to be read: the options that `takes_file_options` gives."""
 
-    form: Form | None = None
-    id_column: str | None = None
-    no_ids: bool = False
-    columns: str | None = None
-    header: bool | None = None
-    radius: int = 2
-    bits: int | None = None
+    id_column: Annotated[
+        str | None,
+        typer.Option(help="Column with ids, by name or number from 1; seen when not given."),
+    ] = None
+    no_ids: Annotated[bool, typer.Option("--no-ids", help="Pass over ids in the file.")] = False
+    columns: Annotated[
+        str | None,
+        typer.Option(help="Columns of the objects, with commas; or the array of an .npz file."),
+    ] = None
+    header: Annotated[
+        bool | None,
+        typer.Option("--header/--no-header", help="Whether a table has a header; seen otherwise."),
+    ] = None
+    form: Annotated[
+        Form | None, typer.Option(help="Form of the file of objects; seen when not given.")
+    ] = None
+    radius: Annotated[int, typer.Option(min=0, help="Of the fingerprints made of SMILES.")] = 2
+    bits: Annotated[
+        int | None,
+        typer.Option(min=8, help="Of the fingerprints made of SMILES: 2048, or as in the index."),
+    ] = None
 
     def as_arguments(self, *, bits: int) -> dict[str, Any]:
         """Return what `open_objects` takes; `bits` are those of fingerprints if not given."""
@@ -159,6 +153,23 @@ class FileOptions:
             "radius": self.radius,
             "bits": self.bits or bits,
         }
+
+
+def takes_file_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command each of the file options, and hand them to it as its argument `files`."""
+    own = inspect.signature(command)
+    options = inspect.signature(FileOptions).parameters
+    kept = [each for name, each in own.parameters.items() if name != "files"]
+
+    @functools.wraps(command)
+    def called(**given: Any) -> None:
+        files = FileOptions(**{name: given.pop(name) for name in options})
+        command(**given, files=files)
+
+    shown = own.replace(parameters=[*kept, *options.values()])
+    called.__signature__ = shown  # type: ignore[attr-defined]  # what typer looks at
+    called.__annotations__ = {each.name: each.annotation for each in shown.parameters.values()}
+    return called
 
 
 def hits_wanted(k: int | None, n_objects: int) -> int:

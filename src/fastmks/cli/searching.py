@@ -6,25 +6,21 @@ import typer
 
 from fastmks.cli.options import (
     AlgorithmOption,
-    BitsOption,
-    ColumnsOption,
     FileOptions,
-    FormOption,
-    HeaderOption,
-    IdColumnOption,
     IndexArgument,
     KOption,
-    NoIdsOption,
+    OnlyOption,
     OutputForm,
-    RadiusOption,
     SeedOption,
     ThreadsOption,
     chosen,
+    takes_file_options,
 )
 
 __all__ = ["search"]
 
 
+@takes_file_options
 def search(
     file: IndexArgument,
     queries: Annotated[
@@ -62,19 +58,12 @@ def search(
         float | None, typer.Option(help="Time for a chunk of queries; needs a tree.")
     ] = None,
     seed: SeedOption = 0,
-    only: Annotated[
-        str | None, typer.Option(help="Search among these: ids with commas, or a file of them.")
-    ] = None,
+    only: OnlyOption = None,
     algorithm: AlgorithmOption = None,
     threads: ThreadsOption = None,
     chunk: Annotated[int, typer.Option(min=1, help="Queries held in memory.")] = 4096,
-    id_column: IdColumnOption = None,
-    no_ids: NoIdsOption = False,
-    columns: ColumnsOption = None,
-    header: HeaderOption = None,
-    form: FormOption = None,
-    radius: RadiusOption = 2,
-    bits: BitsOption = None,
+    *,
+    files: FileOptions,
 ) -> None:
     """Find the objects with the greatest kernel value for each query.
 
@@ -83,15 +72,6 @@ def search(
     """
     from fastmks.cli.answering import Asked, answer
 
-    options = FileOptions(
-        form=form,
-        id_column=id_column,
-        no_ids=no_ids,
-        columns=columns,
-        header=header,
-        radius=radius,
-        bits=bits,
-    )
     approximate = {
         "epsilon": epsilon,
         "relative": relative,
@@ -111,4 +91,4 @@ def search(
         threads=threads,
         chunk=chunk,
     )
-    answer(file, queries, asked, options, output=output, output_form=chosen(output_form))
+    answer(file, queries, asked, files, output=output, output_form=chosen(output_form))
