@@ -32,7 +32,24 @@ GROWING = (
     K.Exponential(scale=0.01),
     3.0 * K.Linear(),
     0.5 * K.Cosine() + 2.0 * K.Cosine(),
+    K.Normalized(K.Linear()),
+    K.Cosine() + 3.0 * K.Normalized(K.Linear()),
     K.Linear() + K.Polynomial(degree=3, offset=1.0),
+)
+
+STRING_KERNELS = (
+    K.Spectrum(3),
+    2.0 * K.Spectrum(2),
+    K.Mismatch(3, 1),
+    K.Normalized(K.Spectrum(3)),
+    0.5 * K.Normalized(K.Spectrum(1)),
+    K.Normalized(K.Mismatch(3, 1)),
+)
+GRAPH_KERNELS = (
+    K.WeisfeilerLehman(),
+    K.ShortestPath(),
+    K.Normalized(K.WeisfeilerLehman()),
+    K.Normalized(K.ShortestPath()),
 )
 
 
@@ -125,15 +142,19 @@ def test_counts(kernel, dtype, scale):
     assert_same_answers(objects, queries, kernel)
 
 
-@pytest.mark.parametrize("kernel", [K.Linear(), K.Cosine()], ids=repr)
-def test_weights_that_planes_cannot_add_up(kernel):
+@pytest.mark.parametrize(
+    ("kernel", "tiny"),
+    [(K.Linear(), 1e-160), (K.Cosine(), 1e-160), (K.Normalized(K.Linear()), 1e-130)],
+    ids=repr,
+)
+def test_weights_that_planes_cannot_add_up(kernel, tiny):
     """Negative, huge and fractional numbers, in queries and objects, beside small counts."""
     objects, queries = texts(700, 1, largest=40), texts(8, 2)
     queries[0] = -queries[0]
     queries[1] *= 0.37
     queries[2] *= 1e7
     queries[3, ::2] *= -1.0
-    queries[4] = 1e-160 * queries[0]
+    queries[4] = tiny * queries[0]
     for change in (lambda x: x, lambda x: -x, lambda x: x * 1e6, lambda x: x * 1e150):
         changed = change(objects)
         assert_same_answers(sp.csr_array(changed), sp.csr_array(queries), kernel)
@@ -145,11 +166,11 @@ def test_stored_zeros_and_an_empty_query():
     objects = sp.csr_array(texts(300))
     objects.data[::5] = 0.0
     queries = sp.csr_array((3, objects.shape[1]))
-    for kernel in (K.Linear(), K.Cosine(), K.Tanh()):
+    for kernel in (K.Linear(), K.Cosine(), K.Normalized(K.Linear()), K.Tanh()):
         assert_same_answers(objects, queries, kernel)
 
 
-@pytest.mark.parametrize("kernel", [K.Spectrum(3), 2.0 * K.Spectrum(2), K.Mismatch(3, 1)], ids=repr)
+@pytest.mark.parametrize("kernel", STRING_KERNELS, ids=repr)
 def test_strings(kernel):
     rng = np.random.default_rng(3)
     strings = ["".join(rng.choice(list("ACDEFG"), rng.integers(0, 90))) for _ in range(600)]
@@ -158,7 +179,7 @@ def test_strings(kernel):
     assert_same_answers(strings, queries, kernel)
 
 
-@pytest.mark.parametrize("kernel", [K.WeisfeilerLehman(), K.ShortestPath()], ids=repr)
+@pytest.mark.parametrize("kernel", GRAPH_KERNELS, ids=repr)
 def test_graphs(kernel):
     graphs = [nx.gnp_random_graph(3 + i % 11, 0.3, seed=i) for i in range(200)]
     queries = [nx.gnp_random_graph(9, 0.4, seed=i) for i in range(300, 304)]
@@ -196,7 +217,7 @@ def test_what_does_not_fit_is_refused():
         (sp.csr_array(objects), K.Polynomial(degree=2)),
         (sp.csr_array(objects), K.Gaussian()),
         (sp.csr_array(objects), K.Linear() + K.Cosine()),
-        (sp.csr_array(objects), K.Normalized(K.Linear())),
+        (sp.csr_array(objects), K.Normalized(K.Polynomial(degree=3))),
     ):
         space = make_space(rows, kernel)
         assert not fits_postings(space)

@@ -31,6 +31,7 @@ KERNELS = [
     K.Epanechnikov(3.0),  # most values are 0
     K.Triangular(4.0),
     K.Spherical(5.0),
+    K.Normalized(K.Linear()),
     2.5 * K.Linear(),
     0.1 * K.Polynomial(degree=4, offset=-2.0),
     0.5 * K.Linear() + K.Polynomial(degree=3, offset=1.0),

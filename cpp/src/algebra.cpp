@@ -4,6 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "fastmks/score_search.hpp"
+
 namespace fastmks {
 namespace {
 
@@ -293,6 +295,9 @@ public:
             if (!is_zero_object && value < smallest_normalizable) throw SelfValueFault(i, value);
             normalizer_.set(i, value);
         }
+        if (space_->is_product()) {
+            score_error_ = score_error(ScoreKind::cosine, *space_->score_vectors()).lost;
+        }
     }
 
     std::size_t size() const noexcept override { return space_->size(); }
@@ -331,10 +336,32 @@ public:
         }
     }
 
+    // Normalised inner products are cosines. Their rounding is no worse than that of the cosine
+    // form, since self values that underflow are refused; where both stand for the same score
+    // (value_above, value_below) each may be off.
+    ScoreKind score_kind() const noexcept override {
+        return space_->is_product() ? ScoreKind::cosine : ScoreKind::none;
+    }
+    const VectorStore* score_vectors() const noexcept override { return space_->score_vectors(); }
+    double value_above(double score) const override { return score + 2 * score_error_; }
+    double value_below(double score) const override { return score - 2 * score_error_; }
+    double score_near(double value) const noexcept override { return value; }
+    ScoreRange scores_below(double value, double) const override {
+        return {-HUGE_VAL, value - score_error_ - unit * (std::abs(value) + 1)};
+    }
+    bool map_products(const Space& queries, std::size_t query, Selection objects,
+                      double* values) const override {
+        const auto* const asked = dynamic_cast<const NormalizedSpace*>(&queries);
+        if (!asked || !space_->map_products(*asked->space_, query, objects, values)) return false;
+        normalizer_.apply(asked->normalizer_, query, objects, limit_, vector_loops(isa()), values);
+        return true;
+    }
+
 private:
     SpacePointer space_;
     double limit_;
     Normalizer normalizer_;
+    double score_error_ = 0.0;  // how far a value may lie from the exact cosine
 };
 
 }  // namespace

@@ -132,6 +132,10 @@ TEST(sums_products_and_multiples_keep_what_orders_them) {
     const auto linear = make({VectorForm::linear, 1, 1.0, 0.0, 1.0});
     const auto cubic = make({VectorForm::polynomial, 3, 0.1, 1.0, 1.0});
     const auto square = make({VectorForm::polynomial, 2, 0.1, 1.0, 1.0});
+    const auto cosine = make({VectorForm::cosine, 1, 1.0, 0.0, 1.0});
+    const auto normalized = make_normalized(linear, true);
+    check_space(*normalized, vectors);
+    check_space(*make_sum({cosine, make_scaled(normalized, 2.0)}), vectors);
     const auto wide = make({VectorForm::gaussian, 1, 1.0, 0.0, 9.0});
     const auto narrow = make({VectorForm::laplacian, 1, 1.0, 0.0, 4.0});
     check_space(*make_sum({linear, make_scaled(cubic, 0.3)}), vectors);

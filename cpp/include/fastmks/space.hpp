@@ -115,6 +115,8 @@ public:
 
     /// The score that orders the values of this space; see score.hpp.
     [[nodiscard]] virtual ScoreKind score_kind() const noexcept { return ScoreKind::none; }
+    /// Whether values are the scores themselves, and these inner products.
+    [[nodiscard]] virtual bool is_product() const noexcept { return false; }
     /// The vectors whose scores these are; null where there is no score.
     [[nodiscard]] virtual const VectorStore* score_vectors() const noexcept { return nullptr; }
     /// No value is less, in rounding either.

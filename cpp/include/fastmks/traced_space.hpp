@@ -41,6 +41,7 @@ public:
         space_->bounds(queries, objects, out, stride);
     }
     ScoreKind score_kind() const noexcept override { return space_->score_kind(); }
+    bool is_product() const noexcept override { return space_->is_product(); }
     const VectorStore* score_vectors() const noexcept override { return space_->score_vectors(); }
     double least_value() const noexcept override { return space_->least_value(); }
     bool is_increasing() const noexcept override { return space_->is_increasing(); }

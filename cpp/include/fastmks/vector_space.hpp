@@ -52,6 +52,7 @@ public:
     void evaluate(const QueryBatch& queries, Selection objects, double* out,
                   std::size_t stride) const override;
     ScoreKind score_kind() const noexcept override;
+    bool is_product() const noexcept override { return kernel_.form == VectorForm::linear; }
     const VectorStore* score_vectors() const noexcept override { return store_.get(); }
     bool is_increasing() const noexcept override;
     double least_value() const noexcept override;
