@@ -204,7 +204,7 @@ def test_budgets_need_a_tree():
 def test_a_filter_of_strings_evaluates_few_and_changes_nothing():
     rng = np.random.default_rng(1)
     words = ["".join(rng.choice(list("abc"), size=30)) for _ in range(600)]
-    index = Index(words, K.Normalized(K.Spectrum(1)), threads=1)
+    index = Index(words, K.Normalized(K.Spectrum(1) * K.Spectrum(1)), threads=1)
     wanted = index.search(words[:20], k=3)
     assert wanted.stats.algorithm == "scan"
     found = index.search(words[:20], k=3, algorithm="filter")
@@ -218,7 +218,9 @@ def test_a_filter_of_strings_evaluates_few_and_changes_nothing():
 def test_pivots_follow_the_order_of_a_tree():
     rng = np.random.default_rng(2)
     words = ["".join(rng.choice(list("ab"), size=size)) for size in rng.integers(1, 20, size=150)]
-    index = Index(words, K.Normalized(K.Spectrum(2)), ids=[f"word {i}" for i in range(150)])
+    index = Index(
+        words, K.Normalized(K.Spectrum(2) * K.Spectrum(2)), ids=[f"word {i}" for i in range(150)]
+    )
     wanted = index.search(words[:9], k=5, algorithm="scan")
     own = index.search_self(4, algorithm="scan")
     assert index.tree.space.order is not None
