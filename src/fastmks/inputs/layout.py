@@ -1,8 +1,9 @@
 """How a table of text is laid out: what is between fields, the header, ids, and what is used."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Reading
@@ -11,6 +12,7 @@ __all__ = ["Layout", "find_delimiter", "is_id_name", "is_number", "is_table", "l
 
 _DELIMITERS = ("\t", ",", ";", "|", " ")
 _CLEAR = ("\t", ",", ";")  # which few texts have as often in every line
+_LOOKED_AT = 50  # rows
 
 
 @dataclass(frozen=True)
@@ -57,9 +59,36 @@ def is_number(field: str) -> bool:
 
 
 def split(lines: Sequence[str], delimiter: str) -> list[list[str]]:
-    """Return the fields of lines; what has quotes that do not end is one field."""
-    stripped = [line.strip() for line in lines] if delimiter == " " else lines
-    return list(csv.reader(stripped, delimiter=delimiter, skipinitialspace=delimiter == " "))
+    """Return the first rows of a table, but for empty ones, and for one that goes on behind them.
+
+    Examples
+    --------
+    >>> split(['"two\\n', 'lines",1\\n', "\\n", "x,2\\n", 'y,"3\\n'], ",")
+    [['two\\nlines', '1'], ['x', '2']]
+    """
+    is_blank = delimiter == " "
+    reader = csv.reader([*lines, "\n"], delimiter=delimiter, skipinitialspace=is_blank)
+    rows = [trimmed(row) if is_blank else row for row in islice(reader, _LOOKED_AT)]
+    if len(rows) > 2 and rows[-1] and reader.line_num > len(lines):
+        rows.pop()  # the line added at the end is within its quotes
+    filled = [row for row in rows if _is_filled(row, delimiter)]
+    return filled or [row for row in rows if row]
+
+
+def _is_filled(row: list[str], delimiter: str) -> bool:
+    is_wide = len(row) > 1 and not delimiter.isspace()
+    return is_wide or any(field.strip() for field in row)
+
+
+def trimmed(row: list[str]) -> list[str]:
+    """Return the fields of a line with blanks between them, without the one behind the last blank.
+
+    Examples
+    --------
+    >>> trimmed(["1", "2", ""])
+    ['1', '2']
+    """
+    return row[:-1] if row and not row[-1].strip(" \t") else row
 
 
 def find_delimiter(lines: Sequence[str]) -> str:
@@ -70,17 +99,21 @@ def find_delimiter(lines: Sequence[str]) -> str:
     >>> find_delimiter(["a;b", "1;2"])
     ';'
     """
-    best, most = ",", (0.0, 0)
-    for delimiter in _DELIMITERS:
-        rows = split(lines, delimiter)
+    tables = {delimiter: split(lines, delimiter) for delimiter in _DELIMITERS}
+    first = {delimiter: rows[:1] for delimiter, rows in tables.items()}
+    # Where some row is wrong, the first one says what is right.
+    return _best(tables) or _best(first) or ","
+
+
+def _best(tables: Mapping[str, list[list[str]]]) -> str | None:
+    best, most = None, (0.0, 0)
+    for delimiter, rows in tables.items():
         if len({len(row) for row in rows}) != 1 or len(rows[0]) == 1:
             continue
         fields = [field for row in rows[1:] or rows for field in row]
         score = (sum(map(is_number, fields)) / len(fields), len(rows[0]))
-        if score > most or most == (0.0, 0):
+        if best is None or score > most:
             best, most = delimiter, score
-    if most == (0.0, 0) and len(lines) > 1:  # some line is wrong: the first one says what is right
-        return find_delimiter(lines[:1])
     return best
 
 
