@@ -13,6 +13,8 @@ from pyarrow import parquet
 from calling import Q, X, rows_of, rows_of_hits, words
 from fastmks import Index, load
 from fastmks.cli import run
+from fastmks.cli.tables import show_answers
+from fastmks.outputs import answers_of
 
 
 class TestSearch:
@@ -51,6 +53,17 @@ class TestSearch:
             fastmks_("search x.fmks q.npy -k 2 --output-form jsonl") == Path("h.jsonl").read_text()
         )
         assert fastmks_("search x.fmks q.npy -k 2 -o -") == Path("h.csv").read_text()
+
+    def test_names_that_no_text_has(self, fastmks_, failing, capfd):
+        Index(np.eye(2), ids=["a", "b\ud800"]).save("odd.fmks")
+        np.save("eye.npy", np.eye(2))
+        lines = fastmks_("search odd.fmks eye.npy -k 1 --output-form jsonl").splitlines()
+        assert [json.loads(line)["id"] for line in lines] == ["a", "b\ud800"]
+        code, line = failing("search odd.fmks eye.npy -k 1")
+        assert code == 1
+        assert "got the id 'b\\ud800'" in line
+        show_answers(answers_of(load("odd.fmks").search(np.eye(2)), ["q", "\udfff"]))
+        assert "\\udfff" in capfd.readouterr().out
 
     def test_a_threshold(self, fastmks_):
         want = Index(X, "cosine").search_above(Q, 0.8)
