@@ -197,3 +197,32 @@ class TestEndsOfLinesWithinQuotes:
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert most < 4 * 2**20
+
+
+@pytest.mark.parametrize(
+    ("name", "between"),
+    [("x.csv", "\t"), ("x.csv", ";"), ("x.csv", "|"), ("x.csv", " "), ("x", "\t"), ("x", ";")],
+)
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (["1,5 2,5", "3,5 4"], "line 1, column 2: .* got '2,5'"),
+        (["1 -2,5", "3,5 4"], "line 1, column 2: .* got '-2,5'"),
+        (["x y", "1,5 2,5"], r"line 2, column 2 \(y\): .* got '2,5'"),
+        (["id x", "a 1.002,5"], r"line 2, column 2 \(x\): .* got '1.002,5'.* as in 1002.5"),
+        (["a 1,5 2,5", "b 2,5 1"], "line 1, column 2: .* got '1,5'"),
+        (["1,5 2,5 3"] * 3, "column 2: .* got '2,5'"),
+        (["1 2", "3 4,25e-3"], "line 2, column 2: .* got '4,25e-3'"),
+    ],
+    ids=range(7),
+)
+def test_decimal_commas_are_called_so(read, name, between, rows, words):
+    with pytest.raises(InvalidArgument, match=words) as error:
+        read("\n".join(rows).replace(" ", between), name)
+    assert "Commas are no decimal points: save the table with points" in str(error.value)
+
+
+def test_commas_in_quotes_are_decimal_commas_too(read):
+    with pytest.raises(InvalidArgument, match="got '2,5'. Commas are no decimal points"):
+        read('x,y\n1,"2,5"\n')
+    assert read('name,x\n"1,5",2\n').ids == ["1,5"]

@@ -1,6 +1,7 @@
 """How a table of text is laid out: what is between fields, the header, ids, and what is used."""
 
 import csv
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -8,11 +9,20 @@ from itertools import islice
 from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Reading
 
-__all__ = ["Layout", "find_delimiter", "is_id_name", "is_number", "is_table", "lay_out"]
+__all__ = [
+    "Layout",
+    "find_delimiter",
+    "has_decimal_comma",
+    "is_id_name",
+    "is_number",
+    "is_table",
+    "lay_out",
+]
 
 _DELIMITERS = ("\t", ",", ";", "|", " ")
 _CLEAR = ("\t", ",", ";")  # which few texts have as often in every line
 _LOOKED_AT = 50  # rows
+_WITH_COMMA = re.compile(r"\s*[+-]?\d[\d.]*,\d+(?:[eE][+-]?\d+)?\s*")
 
 
 @dataclass(frozen=True)
@@ -56,6 +66,22 @@ def is_number(field: str) -> bool:
     except ValueError:
         return False
     return "_" not in field
+
+
+def has_decimal_comma(field: str) -> bool:
+    """Whether a field would be a number if a comma were a decimal point.
+
+    Examples
+    --------
+    >>> has_decimal_comma("-1.000,5e3"), has_decimal_comma("1,2,3")
+    (True, False)
+    """
+    return _WITH_COMMA.fullmatch(field) is not None
+
+
+def _is_meant(field: str) -> bool:
+    """Whether a field is a number or meant to be one, which readers refuse in better words."""
+    return is_number(field) or has_decimal_comma(field)
 
 
 def split(lines: Sequence[str], delimiter: str) -> list[list[str]]:
@@ -111,7 +137,7 @@ def _best(tables: Mapping[str, list[list[str]]]) -> str | None:
         if len({len(row) for row in rows}) != 1 or len(rows[0]) == 1:
             continue
         fields = [field for row in rows[1:] or rows for field in row]
-        score = (sum(map(is_number, fields)) / len(fields), len(rows[0]))
+        score = (sum(map(_is_meant, fields)) / len(fields), len(rows[0]))
         if best is None or score > most:
             best, most = delimiter, score
     return best
@@ -129,13 +155,13 @@ def is_table(lines: Sequence[str]) -> bool:
     """
     delimiter = find_delimiter(lines)
     rows = split(lines, delimiter)
-    if rows and all(is_number(field) for row in rows for field in row):
+    if rows and all(_is_meant(field) for row in rows for field in row):
         return True  # also where a line is too short: that is an error, and no text
     if not rows or len({len(row) for row in rows}) != 1:
         return False
     below = rows[1:] or rows
     is_wide = len(rows[0]) > 1 and delimiter in _CLEAR
-    return is_wide and all(is_number(field) for row in below for field in row[1:])
+    return is_wide and all(_is_meant(field) for row in below for field in row[1:])
 
 
 def lay_out(lines: Sequence[str], reading: Reading, *, is_tab: bool, file: str) -> Layout:
@@ -170,15 +196,12 @@ def _has_header(first: list[str], below: list[list[str]], reading: Reading) -> b
     if len(first) > 1 and is_id_name(first[0]):
         name, rest = first[0].strip(), [field.strip() for field in first[1:]]
         is_counted = rest == [str(i) for i in range(len(rest))]  # as pandas names columns
-        if name or is_counted or not any(map(is_number, rest)):
+        if name or is_counted or not any(map(_is_meant, rest)):
             return True
-    if any(map(is_number, first)):  # a row with something wrong in it, which is an error
+    if any(map(_is_meant, first)):  # a row with something wrong in it, which is an error
         return False
     rows = [row for row in below if len(row) == len(first)]
-    return any(
-        not is_number(field) and bool(rows) and all(is_number(row[i]) for row in rows)
-        for i, field in enumerate(first)
-    )
+    return any(bool(rows) and all(_is_meant(row[i]) for row in rows) for i in range(len(first)))
 
 
 def _id_column(

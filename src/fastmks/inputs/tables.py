@@ -8,7 +8,7 @@ import numpy as np
 
 from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Chunk, Opened, Reading, batches
-from fastmks.inputs.layout import Layout, is_number, lay_out, trimmed
+from fastmks.inputs.layout import Layout, has_decimal_comma, is_number, lay_out, trimmed
 from fastmks.inputs.molecules import Fingerprints
 from fastmks.inputs.streams import Stream
 
@@ -140,7 +140,13 @@ def _fault(batch: list[tuple[int, list[str]]], layout: Layout, file: str) -> str
             given = repr(row[i][:40]) if row[i].strip() else "an empty field"
             return (
                 f"{file}, line {number}, column {i + 1}{name}: vectors are made of finite numbers; "
-                f"got {given}. Fill it, choose other columns (columns=), or say which one holds "
-                "ids (id_column=)."
+                f"got {given}. {_way_out(row[i])}"
             )
     return f"{file}: vectors are made of finite numbers."
+
+
+def _way_out(field: str) -> str:
+    if has_decimal_comma(field):
+        with_point = field.strip().replace(".", "").replace(",", ".")
+        return f"Commas are no decimal points: save the table with points, as in {with_point}."
+    return "Fill it, choose other columns (columns=), or say which one holds ids (id_column=)."
