@@ -81,7 +81,7 @@ def explain(
     radius: RadiusOption = 2,
     bits: BitsOption = None,
 ) -> None:
-    """Say which engine a search would use, what each would cost, and why."""
+    """Say which engine a search would use, at what cost, and why."""
     from fastmks.cli.objects import form_named, load_index, open_queries, read_id_list
 
     options = FileOptions(
@@ -120,7 +120,7 @@ def hardness(
     radius: RadiusOption = 2,
     bits: BitsOption = None,
 ) -> None:
-    """Estimate how hard objects are to search, and what a tree would cost."""
+    """Estimate how hard objects are to search, and the cost of a tree."""
     from fastmks.cli.objects import is_terminal, read_objects
     from fastmks.hardness import hardness as estimate
 
