@@ -3,14 +3,16 @@
 import io
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import fastmks
 from calling import Q, X
-from fastmks import Index, kernels, load
+from fastmks import Hits, Index, kernels, load
 from fastmks.cli import run
 from fastmks.cli.options import Form, OutputForm
 from fastmks.inputs import FORMS
@@ -141,6 +143,12 @@ class TestLooking:
         assert "23 queries, k = 5, among 300 objects: scan" in fastmks_("explain x.fmks q.npy -k 5")
         assert json.loads(fastmks_("explain x.fmks q.npy --json"))["k"] == 10
 
+    def test_explain_shows_no_table_where_nothing_was_forecast(self, fastmks_):
+        fastmks_("build s_TRAIN.tsv -o s.fmks")
+        first, last = fastmks_("explain s.fmks s_TRAIN.tsv").splitlines()
+        assert first.endswith("scan, since nothing cheap bounds the values of this kernel.")
+        assert last.startswith("Decided in")
+
     def test_hardness(self, fastmks_):
         want = fastmks.hardness(X, "cosine", sample=100, seed=3)
         said = fastmks_("hardness x.npy --kernel cosine --sample 100 --seed 3")
@@ -160,6 +168,25 @@ class TestLooking:
         assert engines == ["scan", "filter", "tree", "auto", "numpy"]
         assert said.count("all the same") == 5
 
+    def test_bench_shows_time_and_evaluations_of_one_run(self, fastmks_, monkeypatch):
+        taken = iter([0.3, 0.1, 0.2])  # seconds of searches that evaluate 23, 230 and 2300
+        evaluated = iter([23, 230, 2300])
+        now = [0.0]
+        search = Index.search
+
+        def slow(self, *arguments, **options):
+            hits = search(self, *arguments, **options)
+            now[0] += next(taken)
+            stats = replace(hits.stats, kernel_evaluations=next(evaluated))
+            return Hits(hits.values, hits.indices, hits.ids, stats, hits.gap)
+
+        monkeypatch.setattr(Index, "search", slow)
+        monkeypatch.setattr(
+            "fastmks.cli.comparing.time", SimpleNamespace(perf_counter=lambda: now[0])
+        )
+        row = fastmks_("bench x.npy q.npy --engines auto --rounds 3").splitlines()[2].split()
+        assert row[2:5] == [f"{200 / 23:.4g}", "100", f"{100 / 300:.2%}"]
+
     def test_bench_takes_queries_out_of_the_objects(self, folder, capfd):
         assert run(["bench", "p.fasta.gz", "--engines", "scan,numpy", "--rounds", "1"]) == 0
         out, err = capfd.readouterr()
@@ -176,6 +203,16 @@ class TestLooking:
 
 
 class TestProgram:
+    @pytest.mark.parametrize("width", ["80", "200", ""])
+    def test_no_line_of_the_help_is_cut(self, fastmks_, monkeypatch, width):
+        monkeypatch.setenv("COLUMNS", width)
+        said = fastmks_("--help")
+        usage, *lines = said.splitlines()
+        assert usage.endswith("[ARGS]...")  # which is not cut
+        assert not [line for line in lines if line.rstrip().endswith(("...", "…"))]
+        assert "  demo      Search handwritten digits with four kernels.\n" in said
+        assert max(map(len, said.splitlines())) <= 80
+
     def test_version_and_help(self, fastmks_):
         assert fastmks_("--version").split() == ["fastmks", fastmks.__version__]
         assert "Examples:" in fastmks_("--help")
@@ -217,6 +254,7 @@ class TestProgram:
             ("build x.npy -o no/i.fmks", "No such file or directory: no/i.fmks"),
             ("build x.npy -o i.fmks --kernel tanh --algorithm tree", "Mercer"),
             ("info w.txt", "w.txt"),
+            ("serve w.txt --port 99999", "port must be a whole number from 1 to 65535, or 0 for"),
         ],
     )
     def test_failed_work(self, failing, line, words):

@@ -71,7 +71,27 @@ def test_a_reader_that_goes_away_is_no_news(folder):
     process.stdout.close()
     assert process.stderr.read() == b""
     process.stderr.close()
-    process.wait(timeout=60)
+    assert process.wait(timeout=60) == 141
+
+
+@pytest.mark.parametrize(
+    "words", ["--help", "info x.fmks", "explain x.fmks q.npy", "bench q.npy --engines scan"]
+)
+def test_nobody_reads_at_all(folder, words):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [*PROGRAM, *words.split()],
+        cwd=folder,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    os.close(writer)
+    assert done.returncode == 141
+    assert "rror" not in done.stderr
 
 
 def on_a_terminal(folder, *words):

@@ -13,6 +13,8 @@ from pyarrow import parquet
 from calling import Q, X, rows_of, rows_of_hits, words
 from fastmks import Index, load
 from fastmks.cli import run
+from fastmks.cli.tables import show_answers
+from fastmks.outputs import answers_of
 
 
 class TestSearch:
@@ -51,6 +53,29 @@ class TestSearch:
             fastmks_("search x.fmks q.npy -k 2 --output-form jsonl") == Path("h.jsonl").read_text()
         )
         assert fastmks_("search x.fmks q.npy -k 2 -o -") == Path("h.csv").read_text()
+
+    @pytest.mark.parametrize("command", ["search", "explain"])
+    @pytest.mark.parametrize("only", ["idz.txt", "4,5,300", "-1", "9" * 30, "nix", "."])
+    def test_only_says_where_it_looked(self, fastmks_, failing, command, only):
+        fastmks_("build t.csv -o t.fmks")
+        for index in ("x.fmks", "t.fmks"):
+            code, line = failing(f"{command} {index} q.npy --only {only}")
+            assert code == 1
+            kind = "whole numbers" if index == "x.fmks" else "strings"
+            assert f"--only must be ids of the index ({kind}) with commas between them" in line
+            assert line.endswith(f"is no id of it, and there is no file '{only}'.")
+        fastmks_(f"{command} t.fmks q.npy -k 1 --only n4,n5")
+
+    def test_names_that_no_text_has(self, fastmks_, failing, capfd):
+        Index(np.eye(2), ids=["a", "b\ud800"]).save("odd.fmks")
+        np.save("eye.npy", np.eye(2))
+        lines = fastmks_("search odd.fmks eye.npy -k 1 --output-form jsonl").splitlines()
+        assert [json.loads(line)["id"] for line in lines] == ["a", "b\ud800"]
+        code, line = failing("search odd.fmks eye.npy -k 1")
+        assert code == 1
+        assert "got the id 'b\\ud800'" in line
+        show_answers(answers_of(load("odd.fmks").search(np.eye(2)), ["q", "\udfff"]))
+        assert "\\udfff" in capfd.readouterr().out
 
     def test_a_threshold(self, fastmks_):
         want = Index(X, "cosine").search_above(Q, 0.8)

@@ -4,6 +4,7 @@ import contextlib
 import gzip
 import io
 import sys
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -255,6 +256,58 @@ class TestNumpyFiles:
         (tmp_path / "x.npy").write_bytes(buffer.getvalue() + bytes(80))
         with pytest.raises(InvalidArgument, match="x.npy is cut"):
             read(tmp_path / "x.npy", chunk=None)
+
+    @pytest.mark.parametrize(
+        ("descr", "shape", "words"),
+        [
+            ("'<f8'", "(1000000000000, 0)", "at least one number or character; got .* <f8"),
+            ("'<f8'", "(2, 3, 0)", "at least one number or character"),
+            ("'<f8'", "(True, 3)", r"is no .npy file \(an array of shape \(True, 3\)"),
+            ("'<f8'", "(-2, -3)", r"is no .npy file \(an array of shape \(-2, -3\)"),
+            ("'<f8'", "(-1, 3)", "is no .npy file"),
+            ("'<f8'", "(" * 3000 + "2" + ")" * 3000, "is no .npy file"),
+            ("'<f8'", "(2, 4)", "is cut: it ends 16 bytes too early"),
+            ("'<f8'", f"({10**30}, 3)", "is cut"),
+            ("'<U0'", "(2,)", "at least one number or character; got .* <U0"),
+            ("'|S0'", "(2,)", "at least one number or character"),
+            ("'<U6'", "(2,)", "Unicode characters; got one with the code 4294967295"),
+            ("'>U6'", "(2,)", "Unicode characters"),
+            ("'<U99999999999'", "(2,)", "is no .npy file"),
+            ("'|O'", "(2, 3)", "must hold numbers"),
+            ("('<f8',)", "(2,)", "is no .npy file"),
+            ("('<f8', -1)", "(2,)", "is no .npy file"),
+            ("[()]", "(2,)", "is no .npy file"),
+            ("None, 1: 2", "(2, 3)", "is no .npy file"),
+            ("'<f8'}\\n  x\\n y", "(2, 3)", "is no .npy file"),
+        ],
+        ids=range(19),
+    )
+    @pytest.mark.parametrize("chunk", [1, None])
+    def test_odd_headers_are_errors_that_name_the_file(self, tmp_path, descr, shape, words, chunk):
+        header = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+        begin = b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header
+        (tmp_path / "x.npy").write_bytes(begin + b"\xff" * 48)
+        with pytest.raises(InvalidArgument, match=words) as error:
+            read(tmp_path / "x.npy", chunk=chunk)
+        assert "x.npy" in str(error.value)
+        with zipfile.ZipFile(tmp_path / "y.npz", "w") as archive:
+            archive.writestr("a.npy", begin + b"\xff" * 48)
+        with pytest.raises(InvalidArgument, match=words) as error:
+            read(tmp_path / "y.npz", chunk=chunk)
+        assert "y.npz, array 'a'" in str(error.value)
+
+    def test_a_sparse_matrix_that_promises_too_much(self, tmp_path):
+        write_sparse(tmp_path / "x.npz")
+        with np.load(tmp_path / "x.npz") as found:
+            arrays = {name: array for name, array in found.items() if name != "data"}
+        buffer = io.BytesIO()
+        header = {"descr": "<f8", "fortran_order": False, "shape": (10**15,)}
+        np.lib.format.write_array_header_1_0(buffer, header)
+        np.savez(tmp_path / "x.npz", **arrays)
+        with zipfile.ZipFile(tmp_path / "x.npz", "a") as archive:
+            archive.writestr("data.npy", buffer.getvalue())
+        with pytest.raises(InvalidArgument, match=r"x\.npz is no sparse matrix"):
+            read(tmp_path / "x.npz")
 
     def test_several_arrays_need_a_choice(self, tmp_path):
         np.savez(tmp_path / "x.npz", train=X, test=2 * X)

@@ -1,5 +1,10 @@
 """Tables of text: what is between fields, headers, ids, chosen columns, and bad fields."""
 
+import csv
+import gzip
+import io
+import tracemalloc
+
 import pytest
 
 from fastmks import InvalidArgument
@@ -93,7 +98,7 @@ def test_zeros_and_ones_are_bits_where_fingerprints_are_wanted(read):
         ("1,2\n3,1e999\n", {}, "line 2, column 2: vectors are made of finite numbers; got '1e999'"),
         ("1,2\n3,1_0\n", {}, "line 2, column 2: vectors are made of finite numbers; got '1_0'"),
         ("1,2\n3,4,5\n", {}, "line 2: 3 fields, where the first line has 2"),
-        ('1,2\n"3,4\n', {}, "line 2: unexpected end of data"),
+        ('1,2\n"3,4\n', {}, "line 2: a quote that this row opens is not closed"),
         ("a,b\n", {}, "line 1, column 2: vectors are made of"),
         ("id,x\n", {"header": True}, "holds no objects"),
         ("id,x\n1,2\n", {"id_column": "y"}, "it has id, x; got 'y'"),
@@ -124,3 +129,100 @@ def test_ids_of_a_stream_may_turn_into_numbers_later(read):
 def test_a_first_row_with_something_wrong_in_it_is_no_header(read, first):
     with pytest.raises(InvalidArgument, match="line 1"):
         read(f"{first}\n3,4\n5,6\n")
+
+
+TEXTS = ["two\nlines", "a\r\nb", "c\rd", "\n", "\n\nend\n", 'x "y"\n, z', "plain", "  \n  "]
+
+
+def table_of(rows, between=",", end="\n"):
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=between, lineterminator=end, quoting=csv.QUOTE_ALL).writerows(rows)
+    return text.getvalue().encode()
+
+
+class TestEndsOfLinesWithinQuotes:
+    @pytest.fixture
+    def read(self, tmp_path):
+        def read(content, name="x.csv", **options):
+            (tmp_path / name).write_bytes(content)
+            with open_objects(tmp_path / name, **options) as file:
+                chunks = list(file)
+            return [o for c in chunks for o in c.objects], [i for c in chunks for i in c.ids]
+
+        return read
+
+    @pytest.mark.parametrize("chunk", [1, 3, None])
+    @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+    @pytest.mark.parametrize("between", [",", "\t", ";", "|", " "])
+    def test_strings_are_kept(self, read, between, end, chunk):
+        rows = [["id", "the\ntext"], *([f"n{i}", text] for i, text in enumerate(TEXTS))]
+        content = table_of(rows, between, end)
+        options = {"kind": "strings", "columns": ["the\ntext"], "chunk": chunk}
+        want = TEXTS, [f"n{i}" for i in range(len(TEXTS))]
+        assert read(content, **options) == want
+        assert read(gzip.compress(content), **options) == want
+
+    @pytest.mark.parametrize("name", ["x.csv", "x.tsv", "x"])
+    def test_ids_are_kept(self, read, name):
+        between = "\t" if name == "x.tsv" else ","
+        content = table_of([[text, i, 2 * i] for i, text in enumerate(TEXTS[:-1])], between)
+        vectors, ids = read(content, name, chunk=2)
+        assert ids == TEXTS[:-1]
+        assert [vector.tolist() for vector in vectors] == [[i, 2.0 * i] for i in range(7)]
+
+    def test_more_lines_than_are_looked_at(self, read):
+        long = "line\n" * 500
+        rows = [["id", "text"], *([f"n{i}", f"{long}{i}"] for i in range(100))]
+        options = {"kind": "strings", "columns": ["text"], "chunk": 7}
+        assert read(table_of(rows), **options)[0] == [f"{long}{i}" for i in range(100)]
+
+    def test_rows_are_called_by_their_first_line(self, read):
+        rows = [["a\nb\nc", "1"], ["d\ne", "oops"]]
+        with pytest.raises(InvalidArgument, match="line 4, column 2: .* got 'oops'"):
+            read(table_of(rows))
+        with pytest.raises(InvalidArgument, match="line 4: 3 fields"):
+            read(table_of([rows[0], ["d\ne", "1", "2"]]))
+
+    @pytest.mark.parametrize("chunk", [1, None])
+    def test_a_quote_that_is_not_closed_is_where_it_opens(self, read, chunk):
+        content = b'"a\nb",1\nc,2\n"d,3\n' + b"e,4\n" * 1000
+        with pytest.raises(InvalidArgument, match="line 4: a quote that this row opens is not"):
+            read(content, chunk=chunk)
+
+    def test_a_quote_that_is_not_closed_takes_no_memory(self, read):
+        content = b'a,1\n"b,2\n' + b"c,3\n" * 2_000_000
+        tracemalloc.start()
+        with pytest.raises(InvalidArgument, match="line 2: a field of this row has more than 131"):
+            read(content)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert most < 4 * 2**20
+
+
+@pytest.mark.parametrize(
+    ("name", "between"),
+    [("x.csv", "\t"), ("x.csv", ";"), ("x.csv", "|"), ("x.csv", " "), ("x", "\t"), ("x", ";")],
+)
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (["1,5 2,5", "3,5 4"], "line 1, column 2: .* got '2,5'"),
+        (["1 -2,5", "3,5 4"], "line 1, column 2: .* got '-2,5'"),
+        (["x y", "1,5 2,5"], r"line 2, column 2 \(y\): .* got '2,5'"),
+        (["id x", "a 1.002,5"], r"line 2, column 2 \(x\): .* got '1.002,5'.* as in 1002.5"),
+        (["a 1,5 2,5", "b 2,5 1"], "line 1, column 2: .* got '1,5'"),
+        (["1,5 2,5 3"] * 3, "column 2: .* got '2,5'"),
+        (["1 2", "3 4,25e-3"], "line 2, column 2: .* got '4,25e-3'"),
+    ],
+    ids=range(7),
+)
+def test_decimal_commas_are_called_so(read, name, between, rows, words):
+    with pytest.raises(InvalidArgument, match=words) as error:
+        read("\n".join(rows).replace(" ", between), name)
+    assert "Commas are no decimal points: save the table with points" in str(error.value)
+
+
+def test_commas_in_quotes_are_decimal_commas_too(read):
+    with pytest.raises(InvalidArgument, match="got '2,5'. Commas are no decimal points"):
+        read('x,y\n1,"2,5"\n')
+    assert read('name,x\n"1,5",2\n').ids == ["1,5"]

@@ -89,6 +89,29 @@ def test_ends_of_lines_in_names_end_no_line():
     assert text.endswith("\nplain,1,plain,1.0\n")
 
 
+@pytest.mark.parametrize("what", ["query", "id"])
+@pytest.mark.parametrize("form", OUTPUT_FORMS)
+def test_half_of_a_surrogate_pair(tmp_path, form, what):
+    """No text in UTF-8 has one, but ids from JSON may."""
+    odd, plain = ["a", "b\ud800"], ["é", "d"]
+    ids, names = (odd, plain) if what == "id" else (plain, odd)
+    path = tmp_path / f"hits.{form}"
+    answered = answers_of(Index(np.eye(2), ids=ids).search(np.eye(2)), names)
+    if form in ("csv", "parquet"):
+        with pytest.raises(InvalidArgument, match=rf"UTF-8.* the {what} 'b\\ud800'. .*\.jsonl"):
+            write_answers(path, [answered])
+        assert not path.exists()
+        return
+    write_answers(path, [answered])
+    if form == "npz":
+        with np.load(path, allow_pickle=False) as found:
+            got = list(zip(found["queries"].tolist(), found["ids"].ravel().tolist(), strict=True))
+    else:
+        got = [(query, name) for query, name, _ in read_rows(path, form)[0]]
+        assert "é" in path.read_text(encoding="utf-8")
+    assert got == list(zip(names, ids, strict=True))
+
+
 @pytest.mark.parametrize("chunk", [1, 4, 9])
 @pytest.mark.parametrize("ids", [None, AWKWARD], ids=["numbers", "text"])
 def test_arrays_come_back(tmp_path, ids, chunk):

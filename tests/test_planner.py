@@ -139,6 +139,13 @@ def test_plans_print_and_turn_into_plain_values():
     assert plan.as_dict()["forecasts"]["scan"]["seconds_per_query"] == 0.5
 
 
+def test_a_plan_without_forecasts_prints_no_table():
+    assert str(Plan("scan", "so it was asked", {}, 4, 9, 2)).splitlines() == [
+        "4 queries, k = 2, among 9 objects: scan, since so it was asked.",
+        "Decided in 0 s.",
+    ]
+
+
 def test_own_bounds_need_no_building():
     rng = np.random.default_rng(0)
     bits = rng.random((3000, 64)) < 0.2

@@ -326,6 +326,13 @@ def test_a_public_address_needs_a_token(path, host, monkeypatch):
         serve(path, host=host)
 
 
+@pytest.mark.parametrize("port", [99999, -1, True, "80", 0.0])
+def test_ports_that_are_none(path, port):
+    words = "port must be a whole number from 1 to 65535, or 0 for any free one; got"
+    with pytest.raises(fastmks.InvalidArgument, match=words):
+        serve(path, port=port)
+
+
 def test_tokens_that_are_soon_guessed(path):
     for token in ("", "short", "with blanks around ", "é" * 20):
         with pytest.raises(fastmks.InvalidArgument, match="16 ASCII characters"):

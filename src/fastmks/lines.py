@@ -9,20 +9,25 @@ from fastmks.errors import InvalidArgument
 __all__ = ["numbered_lines"]
 
 
-def numbered_lines(raw: Iterable[bytes], name: str) -> Iterator[tuple[int, str]]:
-    """Yield the number of each line, from 1, and its text without the end of the line.
+def numbered_lines(
+    raw: Iterable[bytes], name: str, *, keep_ends: bool = False
+) -> Iterator[tuple[int, str]]:
+    """Yield the number of each line, from 1, and its text, with or without the end of the line.
 
     Examples
     --------
     >>> list(numbered_lines([b"one\\r\\n", b"two"], "x.txt"))
     [(1, 'one'), (2, 'two')]
+    >>> list(numbered_lines([b"one\\r\\n", b"two"], "x.txt", keep_ends=True))
+    [(1, 'one\\r\\n'), (2, 'two')]
     """
     import gzip  # here, since importing it costs time that few need
 
     number = 0
     try:
         for number, line in enumerate(_split_lines(raw), start=1):
-            yield number, line.decode()
+            text = line.decode()
+            yield number, text if keep_ends else text.rstrip("\r\n")
     except UnicodeDecodeError as error:
         raise InvalidArgument(
             f"{name}, line {number}: not text in UTF-8 ({error.reason})."
@@ -37,6 +42,6 @@ def _split_lines(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Split at carriage returns too, which end lines in old files, and drop a byte order mark."""
     is_first = True
     for line in lines:
-        for part in line.removesuffix(b"\n").removesuffix(b"\r").split(b"\r"):
-            yield part.removeprefix(codecs.BOM_UTF8) if is_first else part
-            is_first = False
+        kept = line.removeprefix(codecs.BOM_UTF8) if is_first else line
+        is_first = False
+        yield from kept.splitlines(keepends=True)

@@ -95,10 +95,9 @@ class Plan:
 
     def __str__(self) -> str:
         search = f"{self.n_queries} queries, k = {self.k}, among {self.n_objects} objects"
-        lines = [
-            f"{search}: {self.algorithm}, since {self.reason}.",
-            f"{'engine':<8}{'seconds':>12}{'per query':>12}{'to build':>12}  basis",
-        ]
+        lines = [f"{search}: {self.algorithm}, since {self.reason}."]
+        if self.forecasts:
+            lines.append(f"{'engine':<8}{'seconds':>12}{'per query':>12}{'to build':>12}  basis")
         for name, forecast in self.forecasts.items():
             lines.append(
                 f"{name:<8}{forecast.seconds(self.n_queries):>12.3g}"

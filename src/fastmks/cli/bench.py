@@ -37,7 +37,10 @@ def bench(
     *,
     files: FileOptions,
 ) -> None:
-    """Compare engines on objects of your own: time, evaluations, and whether answers agree."""
+    """Compare engines on objects of your own.
+
+    Shown are time and evaluations, both of the run of median time, and whether answers agree.
+    """
     from fastmks.cli.comparing import compare
 
     compare(

@@ -82,7 +82,7 @@ def add(
     *,
     files: FileOptions,
 ) -> None:
-    """Add the objects in OBJECTS to an index; the file is replaced once all are in."""
+    """Add the objects in OBJECTS to an index. The file is replaced once all are in."""
     from fastmks.changing import changing
     from fastmks.cli.objects import form_named, open_queries
     from fastmks.inputs import read_names
@@ -107,7 +107,7 @@ def remove(
     ids: Annotated[list[str] | None, typer.Argument(metavar="IDS...", help="Ids.")] = None,
     source: Annotated[str | None, typer.Option("--from", help="File with an id a line.")] = None,
 ) -> None:
-    """Remove objects from an index by their ids; the file is replaced once all are out."""
+    """Remove objects from an index by their ids. The file is replaced once all are out."""
     from fastmks.changing import changing
     from fastmks.cli.objects import id_lines
     from fastmks.inputs import read_names

@@ -17,7 +17,7 @@ def demo(
     ] = False,
     port: PortOption = 8080,
 ) -> None:
-    """Search handwritten digits with four kernels, every answer verified by brute force."""
+    """Search handwritten digits with four kernels. Brute force verifies every answer."""
     if page:
         _show_page(port)
         return

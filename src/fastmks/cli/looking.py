@@ -70,7 +70,7 @@ def explain(
     *,
     files: FileOptions,
 ) -> None:
-    """Say which engine a search would use, what each would cost, and why."""
+    """Say which engine a search would use, at what cost, and why."""
     from fastmks.cli.objects import form_named, load_index, open_queries, read_id_list
 
     index = load_index(file)
@@ -96,7 +96,7 @@ def hardness(
     *,
     files: FileOptions,
 ) -> None:
-    """Estimate how hard objects are to search, and what a tree would cost."""
+    """Estimate how hard objects are to search, and the cost of a tree."""
     from fastmks.cli.objects import is_terminal, read_objects
     from fastmks.hardness import hardness as estimate
 

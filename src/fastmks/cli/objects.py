@@ -168,8 +168,24 @@ def suggest_bandwidth(series: Sequence[Any]) -> float:
 
 def read_id_list(text: str, index: Index) -> Any:
     """Return ids that are given with commas between them, or as a file with one a line."""
-    names = list(id_lines(text)) if _is_file(text) else [name.strip() for name in text.split(",")]
-    return read_names(names, is_text=index.ids.dtype.kind == "U", where=text)
+    is_text = index.ids.dtype.kind == "U"
+    if _is_file(text):
+        return read_names(list(id_lines(text)), is_text=is_text, where=text)
+    names = [name.strip() for name in text.split(",")]
+    unknown = next((name for name in names if not _is_id(name, index)), None)
+    if unknown is not None:
+        kind = "strings" if is_text else "whole numbers"
+        raise InvalidArgument(
+            f"--only must be ids of the index ({kind}) with commas between them, or a file with "
+            f"one a line; {unknown!r} is no id of it, and there is no file {text!r}."
+        )
+    return read_names(names, is_text=is_text, where="--only")
+
+
+def _is_id(name: str, index: Index) -> bool:
+    if index.ids.dtype.kind == "U":
+        return name in index
+    return len(name) <= 20 and name.removeprefix("-").isdecimal() and int(name) in index
 
 
 def _is_file(text: str) -> bool:

@@ -12,6 +12,7 @@ __all__ = ["run_app"]
 
 _DEBUG = "--debug"
 _INTERRUPTED = 130
+_UNREAD = 141  # as a shell calls the end of a program by SIGPIPE
 # Arguments as the library calls them, which are options here.
 _ARGUMENT = re.compile(
     r"\b(algorithm|columns|delta|epsilon|form|header|id_column|kernel|only|radius|rank|relative|seconds"
@@ -28,6 +29,8 @@ def run_app(arguments: Sequence[str]) -> int:
     try:
         code = app(args=kept or ["--help"], prog_name="fastmks", standalone_mode=False)
     except SystemExit as leaving:
+        if isinstance(leaving.__context__, BrokenPipeError):  # which typer and rich turn into 1
+            return _UNREAD
         return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
     except KeyboardInterrupt:
         return _INTERRUPTED

@@ -47,7 +47,7 @@ def serve(
         int | None, typer.Option(help="How long the journal gets before the index is saved.")
     ] = None,
 ) -> None:
-    """Serve an index over HTTP, with a page at /, until Ctrl-C or SIGTERM."""
+    """Serve an index over HTTP, with a page at /. Ctrl-C and SIGTERM end it."""
     limits = {
         "seconds": seconds,
         "k": most_k,

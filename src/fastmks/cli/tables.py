@@ -31,10 +31,21 @@ def show_table(
 def show_answers(answers: Answers) -> None:
     """Print the hits of some queries, each query by its name in front of its first hit."""
     rows = [
-        [str(query) if rank == 1 else "", str(rank), str(name), f"{value:.7g}", *map(_short, gap)]
+        [
+            _text(query) if rank == 1 else "",
+            str(rank),
+            _text(name),
+            f"{value:.7g}",
+            *map(_short, gap),
+        ]
         for query, rank, name, value, *gap in answers.rows()
     ]
     show_table(answers.fields, rows)
+
+
+def _text(name: str | int) -> str:
+    """Return a name as it can be printed: halves of surrogate pairs, which no text has, escaped."""
+    return str(name).encode(errors="backslashreplace").decode()
 
 
 def _short(number: float) -> str:

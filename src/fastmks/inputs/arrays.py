@@ -1,6 +1,7 @@
 """Arrays of numpy and sparse matrices of scipy: .npy and .npz files."""
 
 import math
+import sys
 import zipfile
 from collections.abc import Iterator
 from tokenize import TokenError
@@ -17,6 +18,11 @@ __all__ = ["open_npy", "open_npz"]
 
 _IDS = "ids"  # the array of an .npz file that names the objects
 _SPARSE = "indptr"  # an array that only sparse matrices have
+# What numpy raises at headers that are wrong: they are Python expressions.
+_FAULTS = (
+    *(ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, SyntaxError),
+    *(TokenError, TypeError, ValueError, Warning),
+)
 
 
 def open_npy(stream: Stream, reading: Reading) -> Opened:
@@ -85,8 +91,10 @@ def _open_sparse(archive: zipfile.ZipFile, file: str, reading: Reading) -> Opene
         if hasattr(loaded, "check_format"):  # scipy would follow wrong places out of its memory
             loaded.check_format(full_check=True)
         matrix = loaded.tocsr()
-    except (ValueError, KeyError, TypeError, IndexError, TokenError) as error:
-        raise InvalidArgument(f"{file} is no sparse matrix that scipy saved ({error}).") from error
+    except _FAULTS as error:
+        raise InvalidArgument(
+            f"{file} is no sparse matrix that scipy saved ({str(error)[:200]})."
+        ) from error
     n_rows = int(matrix.shape[0])
     size = reading.chunk or max(1, n_rows)
     chunks = (Chunk(matrix[begin : begin + size], None) for begin in range(0, n_rows, size))
@@ -108,6 +116,11 @@ class _Rows:
             )
         if n_axes > most_axes:
             raise InvalidArgument(f"{name} must have at most {most_axes} axes; got {self.shape}.")
+        if 0 in self.shape[1:] or self.dtype.itemsize == 0:
+            raise InvalidArgument(
+                f"{name} must hold objects of at least one number or character; got an array of "
+                f"shape {self.shape} of {self.dtype.str}."
+            )
 
     @property
     def n_rows(self) -> int:
@@ -143,7 +156,16 @@ class _Rows:
             raise InvalidArgument(f"{self._name} goes on behind its array.")
 
     def _chunk(self, array: np.ndarray[Any, Any]) -> Chunk:
-        return Chunk(array.tolist() if self.kind == "strings" else array, None)
+        if self.kind != "strings":
+            return Chunk(array, None)
+        if self.dtype.kind == "U":  # whose characters numpy believes to be some
+            codes = array.view(f"{self.dtype.str[0]}u4")
+            if codes.max(initial=0) > sys.maxunicode:
+                raise InvalidArgument(
+                    f"{self._name} must hold strings of Unicode characters; got one with the code "
+                    f"{codes.max()}, where the greatest is {sys.maxunicode}."
+                )
+        return Chunk(array.tolist(), None)
 
     def _header(self) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
         readers = {
@@ -155,8 +177,10 @@ class _Rows:
             if version not in readers:
                 raise ValueError(f"version {version} of the format")
             shape, is_fortran, dtype = readers[version](self._file)
-        except (ValueError, TokenError) as error:
-            raise InvalidArgument(f"{self._name} is no .npy file ({error}).") from error
+            if any(isinstance(size, bool) or size < 0 for size in shape):
+                raise ValueError(f"an array of shape {shape}")
+        except _FAULTS as error:
+            raise InvalidArgument(f"{self._name} is no .npy file ({str(error)[:200]}).") from error
         return shape, is_fortran and len(shape) > 1, dtype
 
     def _read(self, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:

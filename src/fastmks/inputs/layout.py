@@ -1,16 +1,28 @@
 """How a table of text is laid out: what is between fields, the header, ids, and what is used."""
 
 import csv
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Reading
 
-__all__ = ["Layout", "find_delimiter", "is_id_name", "is_number", "is_table", "lay_out"]
+__all__ = [
+    "Layout",
+    "find_delimiter",
+    "has_decimal_comma",
+    "is_id_name",
+    "is_number",
+    "is_table",
+    "lay_out",
+]
 
 _DELIMITERS = ("\t", ",", ";", "|", " ")
 _CLEAR = ("\t", ",", ";")  # which few texts have as often in every line
+_LOOKED_AT = 50  # rows
+_WITH_COMMA = re.compile(r"\s*[+-]?\d[\d.]*,\d+(?:[eE][+-]?\d+)?\s*")
 
 
 @dataclass(frozen=True)
@@ -56,10 +68,53 @@ def is_number(field: str) -> bool:
     return "_" not in field
 
 
+def has_decimal_comma(field: str) -> bool:
+    """Whether a field would be a number if a comma were a decimal point.
+
+    Examples
+    --------
+    >>> has_decimal_comma("-1.000,5e3"), has_decimal_comma("1,2,3")
+    (True, False)
+    """
+    return _WITH_COMMA.fullmatch(field) is not None
+
+
+def _is_meant(field: str) -> bool:
+    """Whether a field is a number or meant to be one, which readers refuse in better words."""
+    return is_number(field) or has_decimal_comma(field)
+
+
 def split(lines: Sequence[str], delimiter: str) -> list[list[str]]:
-    """Return the fields of lines; what has quotes that do not end is one field."""
-    stripped = [line.strip() for line in lines] if delimiter == " " else lines
-    return list(csv.reader(stripped, delimiter=delimiter, skipinitialspace=delimiter == " "))
+    """Return the first rows of a table, but for empty ones, and for one that goes on behind them.
+
+    Examples
+    --------
+    >>> split(['"two\\n', 'lines",1\\n', "\\n", "x,2\\n", 'y,"3\\n'], ",")
+    [['two\\nlines', '1'], ['x', '2']]
+    """
+    is_blank = delimiter == " "
+    reader = csv.reader([*lines, "\n"], delimiter=delimiter, skipinitialspace=is_blank)
+    rows = [trimmed(row) if is_blank else row for row in islice(reader, _LOOKED_AT)]
+    if len(rows) > 2 and rows[-1] and reader.line_num > len(lines):
+        rows.pop()  # the line added at the end is within its quotes
+    filled = [row for row in rows if _is_filled(row, delimiter)]
+    return filled or [row for row in rows if row]
+
+
+def _is_filled(row: list[str], delimiter: str) -> bool:
+    is_wide = len(row) > 1 and not delimiter.isspace()
+    return is_wide or any(field.strip() for field in row)
+
+
+def trimmed(row: list[str]) -> list[str]:
+    """Return the fields of a line with blanks between them, without the one behind the last blank.
+
+    Examples
+    --------
+    >>> trimmed(["1", "2", ""])
+    ['1', '2']
+    """
+    return row[:-1] if row and not row[-1].strip(" \t") else row
 
 
 def find_delimiter(lines: Sequence[str]) -> str:
@@ -70,17 +125,21 @@ def find_delimiter(lines: Sequence[str]) -> str:
     >>> find_delimiter(["a;b", "1;2"])
     ';'
     """
-    best, most = ",", (0.0, 0)
-    for delimiter in _DELIMITERS:
-        rows = split(lines, delimiter)
+    tables = {delimiter: split(lines, delimiter) for delimiter in _DELIMITERS}
+    first = {delimiter: rows[:1] for delimiter, rows in tables.items()}
+    # Where some row is wrong, the first one says what is right.
+    return _best(tables) or _best(first) or ","
+
+
+def _best(tables: Mapping[str, list[list[str]]]) -> str | None:
+    best, most = None, (0.0, 0)
+    for delimiter, rows in tables.items():
         if len({len(row) for row in rows}) != 1 or len(rows[0]) == 1:
             continue
         fields = [field for row in rows[1:] or rows for field in row]
-        score = (sum(map(is_number, fields)) / len(fields), len(rows[0]))
-        if score > most or most == (0.0, 0):
+        score = (sum(map(_is_meant, fields)) / len(fields), len(rows[0]))
+        if best is None or score > most:
             best, most = delimiter, score
-    if most == (0.0, 0) and len(lines) > 1:  # some line is wrong: the first one says what is right
-        return find_delimiter(lines[:1])
     return best
 
 
@@ -96,13 +155,13 @@ def is_table(lines: Sequence[str]) -> bool:
     """
     delimiter = find_delimiter(lines)
     rows = split(lines, delimiter)
-    if rows and all(is_number(field) for row in rows for field in row):
+    if rows and all(_is_meant(field) for row in rows for field in row):
         return True  # also where a line is too short: that is an error, and no text
     if not rows or len({len(row) for row in rows}) != 1:
         return False
     below = rows[1:] or rows
     is_wide = len(rows[0]) > 1 and delimiter in _CLEAR
-    return is_wide and all(is_number(field) for row in below for field in row[1:])
+    return is_wide and all(_is_meant(field) for row in below for field in row[1:])
 
 
 def lay_out(lines: Sequence[str], reading: Reading, *, is_tab: bool, file: str) -> Layout:
@@ -137,15 +196,12 @@ def _has_header(first: list[str], below: list[list[str]], reading: Reading) -> b
     if len(first) > 1 and is_id_name(first[0]):
         name, rest = first[0].strip(), [field.strip() for field in first[1:]]
         is_counted = rest == [str(i) for i in range(len(rest))]  # as pandas names columns
-        if name or is_counted or not any(map(is_number, rest)):
+        if name or is_counted or not any(map(_is_meant, rest)):
             return True
-    if any(map(is_number, first)):  # a row with something wrong in it, which is an error
+    if any(map(_is_meant, first)):  # a row with something wrong in it, which is an error
         return False
     rows = [row for row in below if len(row) == len(first)]
-    return any(
-        not is_number(field) and bool(rows) and all(is_number(row[i]) for row in rows)
-        for i, field in enumerate(first)
-    )
+    return any(bool(rows) and all(_is_meant(row[i]) for row in rows) for i in range(len(first)))
 
 
 def _id_column(

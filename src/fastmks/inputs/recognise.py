@@ -54,12 +54,12 @@ def recognise(stream: Stream, kind: str | None) -> str:
             f"{stream.name} is of no form that is known here, and no text. Say what it is with "
             "form= (--form)."
         )
-    return _of_text(lines, kind)
+    return _of_text(stream.beginning(), kind)
 
 
 def _of_text(lines: list[str], kind: str | None) -> str:
     if kind == "strings":
         return "lines"
-    if lines and is_table(lines):
+    if is_table(lines):
         return "csv"
     return "smiles" if kind == "fingerprints" else "lines"

@@ -52,17 +52,25 @@ class Stream:
     file: IO[bytes]
     others: list[IO[bytes]] = field(default_factory=list)  # to be closed with it
 
-    def lines(self) -> Iterator[tuple[int, str]]:
+    def lines(self, *, keep_ends: bool = False) -> Iterator[tuple[int, str]]:
         """Yield the number of each line, and its text."""
-        return numbered_lines(self.file, self.name)
+        return numbered_lines(self.file, self.name, keep_ends=keep_ends)
 
     def first_lines(self, most: int) -> list[str]:
-        """Return the lines at the beginning that are read ahead as a whole, at most so many."""
+        """Return the lines at the beginning that are read ahead as a whole, at most so many.
+
+        Empty ones are passed over, and lines have no ends.
+        """
+        lines = (line.rstrip("\r\n") for line in self.beginning())
+        return [line for line in lines if line.strip()][:most]
+
+    def beginning(self) -> list[str]:
+        """Return all lines that are read ahead as a whole, with their ends."""
         text = self.prefix.decode("utf-8-sig", errors="replace")
-        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        lines = list(io.StringIO(text, newline=""))
         if not self.is_whole and len(lines) > 1:
             lines.pop()  # it may be cut
-        return [line for line in lines if line.strip()][:most]
+        return lines
 
     def seekable(self) -> IO[bytes]:
         """Return the bytes as a file that can be read in any order; a copy on disk if need be."""

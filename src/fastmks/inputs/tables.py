@@ -8,19 +8,17 @@ import numpy as np
 
 from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Chunk, Opened, Reading, batches
-from fastmks.inputs.layout import Layout, is_number, lay_out
+from fastmks.inputs.layout import Layout, has_decimal_comma, is_number, lay_out, trimmed
 from fastmks.inputs.molecules import Fingerprints
 from fastmks.inputs.streams import Stream
 
 __all__ = ["open_csv"]
 
-_LOOKED_AT = 50  # lines
-
 
 def open_csv(stream: Stream, reading: Reading) -> Opened:
     """Open a table: a vector a line; or one column of strings or SMILES, where these are wanted."""
-    lines = stream.first_lines(_LOOKED_AT)
-    if not lines:
+    lines = stream.beginning()
+    if not any(line.strip() for line in lines):
         raise InvalidArgument(f"{stream.name} is empty.")
     is_tab = (stream.path or "").lower().removesuffix(".gz").endswith(".tsv")
     try:
@@ -36,30 +34,56 @@ def open_csv(stream: Stream, reading: Reading) -> Opened:
 
 
 def _rows(stream: Stream, layout: Layout) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of the line and the fields of each row."""
-    is_blank = layout.delimiter == " "
-    lines = (line.strip() if is_blank else line for _, line in stream.lines())
-    reader = csv.reader(lines, delimiter=layout.delimiter, skipinitialspace=is_blank, strict=True)
+    """Yield the fields of each row, and the number of the line where it begins."""
     is_first, n_fields = True, len(layout.names)
+    for number, row in _filled(stream, layout.delimiter):
+        if n_fields > 1 and len(row) == 1 and not row[0].strip():
+            continue
+        if len(row) != n_fields:
+            raise InvalidArgument(
+                f"{stream.name}, line {number}: {len(row)} fields, where the first line has "
+                f"{n_fields}."
+            )
+        if not (is_first and layout.has_header):
+            yield number, row
+        is_first = False
+
+
+def _filled(stream: Stream, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield all rows but empty ones; a row with ends of lines within quotes has several lines."""
+    is_blank = delimiter == " "
+    lines = (line for _, line in stream.lines(keep_ends=True))
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=is_blank, strict=True)
+    number = 1
     try:
         for row in reader:
-            if not row or (n_fields > 1 and len(row) == 1 and not row[0].strip()):
-                continue
-            if len(row) != n_fields:
-                raise InvalidArgument(
-                    f"{stream.name}, line {reader.line_num}: {len(row)} fields, where the first "
-                    f"line has {n_fields}."
-                )
-            if not (is_first and layout.has_header):
-                yield reader.line_num, row
-            is_first = False
+            fields = trimmed(row) if is_blank else row
+            if fields:
+                yield number, fields
+            number = reader.line_num + 1
     except csv.Error as error:
-        raise InvalidArgument(f"{stream.name}, line {reader.line_num}: {error}.") from error
+        raise InvalidArgument(f"{stream.name}, line {number}: {_explained(error)}") from error
+
+
+def _explained(error: csv.Error) -> str:
+    """Return what is wrong with a row, in words for who wrote the file."""
+    text = str(error)
+    if text.startswith("unexpected end"):
+        return (
+            "a quote that this row opens is not closed. Close it, or write a quote within quotes "
+            "as two."
+        )
+    if text.startswith("field larger"):
+        return (
+            f"a field of this row has more than {csv.field_size_limit()} characters. Close its "
+            "quote if that is open; texts as long as this can be read from Parquet, or one a line."
+        )
+    return f"{text}."
 
 
 def _ids(batch: list[tuple[int, list[str]]], layout: Layout) -> list[str] | None:
     at = layout.id_at
-    return None if at is None else [row[at].strip() for _, row in batch]
+    return None if at is None else [row[at].strip(" \t") for _, row in batch]
 
 
 def _strings(
@@ -116,7 +140,13 @@ def _fault(batch: list[tuple[int, list[str]]], layout: Layout, file: str) -> str
             given = repr(row[i][:40]) if row[i].strip() else "an empty field"
             return (
                 f"{file}, line {number}, column {i + 1}{name}: vectors are made of finite numbers; "
-                f"got {given}. Fill it, choose other columns (columns=), or say which one holds "
-                "ids (id_column=)."
+                f"got {given}. {_way_out(row[i])}"
             )
     return f"{file}: vectors are made of finite numbers."
+
+
+def _way_out(field: str) -> str:
+    if has_decimal_comma(field):
+        with_point = field.strip().replace(".", "").replace(",", ".")
+        return f"Commas are no decimal points: save the table with points, as in {with_point}."
+    return "Fill it, choose other columns (columns=), or say which one holds ids (id_column=)."

@@ -1,16 +1,19 @@
 """Answers as they are written: hits of some queries, by the names of the queries."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from fastmks.errors import InvalidArgument
 from fastmks.hits import Hits, HitsAbove
 
-__all__ = ["Answers", "answers_of"]
+__all__ = ["Answers", "answers_of", "no_utf8"]
 
 _Array: TypeAlias = np.ndarray[Any, Any]
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,3 +108,22 @@ def answers_of(hits: Hits | HitsAbove, queries: Any, *, with_gap: bool = False) 
     offsets = np.arange(n_queries + 1, dtype=np.int64) * k
     gap = hits.gap if with_gap else None
     return Answers(names, offsets, hits.ids.reshape(-1), hits.values.reshape(-1), gap, k)
+
+
+def no_utf8(answers: Answers, form: str) -> InvalidArgument:
+    """Return the error about a name among answers that a form in UTF-8 cannot hold.
+
+    Examples
+    --------
+    >>> import fastmks
+    >>> hits = fastmks.Index([[1.0]]).search([[1.0]])
+    >>> print(no_utf8(answers_of(hits, ["\\ud800"]), "CSV"))
+    CSV is written in UTF-8, which has no half of a surrogate pair; got the query '\\ud800'...
+    """
+    names = [("query", str(name)) for name in answers.queries.tolist()]
+    names += [("id", str(name)) for name in answers.ids.tolist()]
+    what, bad = next((what, name) for what, name in names if _SURROGATE.search(name))
+    return InvalidArgument(
+        f"{form} is written in UTF-8, which has no half of a surrogate pair; got the {what} "
+        f"{bad!r}. Files of JSON lines (.jsonl) and of arrays (.npz) hold it."
+    )

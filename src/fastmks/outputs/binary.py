@@ -9,7 +9,7 @@ from typing import IO, Any, TypeAlias, cast
 import numpy as np
 
 from fastmks._validate import import_extra
-from fastmks.outputs.answers import Answers
+from fastmks.outputs.answers import Answers, no_utf8
 
 __all__ = ["npz_pieces", "parquet_pieces"]
 
@@ -63,10 +63,7 @@ def parquet_pieces(chunks: Iterable[Answers]) -> Iterator[bytes]:
     sink, writer = _Sink(), None
     try:
         for answers in chunks:
-            columns = {
-                name: pyarrow.array(column.tolist() if column.dtype.kind == "U" else column)
-                for name, column in answers.columns().items()
-            }
+            columns = _columns(pyarrow, answers)
             if writer is None:
                 fields = [(name, _type(pyarrow, answers, name, columns)) for name in columns]
                 writer = parquet.ParquetWriter(sink, pyarrow.schema(fields))
@@ -76,6 +73,16 @@ def parquet_pieces(chunks: Iterable[Answers]) -> Iterator[bytes]:
         if writer is not None:
             writer.close()
     yield sink.drain()
+
+
+def _columns(pyarrow: Any, answers: Answers) -> dict[str, Any]:
+    try:
+        return {
+            name: pyarrow.array(column.tolist() if column.dtype.kind == "U" else column)
+            for name, column in answers.columns().items()
+        }
+    except UnicodeEncodeError as error:
+        raise no_utf8(answers, "Parquet") from error
 
 
 def _type(pyarrow: Any, answers: Answers, name: str, columns: dict[str, Any]) -> Any:

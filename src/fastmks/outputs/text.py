@@ -3,8 +3,9 @@
 import csv
 import json
 from collections.abc import Iterable, Iterator
+from typing import Any
 
-from fastmks.outputs.answers import Answers
+from fastmks.outputs.answers import Answers, no_utf8
 
 __all__ = ["csv_pieces", "json_pieces"]
 
@@ -30,7 +31,10 @@ def csv_pieces(chunks: Iterable[Answers]) -> Iterator[bytes]:
             writer.writerow(answers.fields)
             is_first = False
         writer.writerows(answers.rows())
-        yield "".join(lines).encode()
+        try:
+            yield "".join(lines).encode()
+        except UnicodeEncodeError as error:
+            raise no_utf8(answers, "CSV") from error
 
 
 class _Lines(list[str]):
@@ -53,10 +57,18 @@ def json_pieces(chunks: Iterable[Answers]) -> Iterator[bytes]:
     b'{"query": "q", "rank": 1, "id": 0, "value": 0.30000000000000004}\\n'
     """
     for answers in chunks:
-        lines = []
+        lines = list[bytes]()
         for row in answers.rows():
             record = dict(zip(answers.fields, row, strict=True))
             if record.get("gap") == float("inf"):
                 record["gap"] = None  # JSON has no infinity
-            lines.append(json.dumps(record, ensure_ascii=False))
-        yield "".join(f"{line}\n" for line in lines).encode()
+            lines.append(_line(record))
+        yield b"".join(lines)
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    try:
+        text = json.dumps(record, ensure_ascii=False).encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, which JSON can escape
+        text = json.dumps(record).encode()
+    return text + b"\n"

@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Sequence
+from numbers import Integral
 from types import FrameType
 from typing import Any
 
@@ -11,7 +12,6 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute
 
-from fastmks._validate import check_count
 from fastmks.errors import InvalidArgument
 from fastmks.kernels import Kernel
 from fastmks.service.app import make_app
@@ -85,8 +85,7 @@ def serve(
             f"host {host!r} can be reached from other machines: pass token=, or set {TOKEN}. "
             "127.0.0.1 needs none."
         )
-    if port != 0:
-        check_count("port", port, most=65535)
+    _check_port(port)
     _allow_connections(limits.connections)
     listening = _listen(host, port)
     try:
@@ -121,6 +120,14 @@ def check_token(token: str | None) -> str | None:
             f"got {len(token)}. Python's secrets.token_urlsafe() makes one."
         )
     return token
+
+
+def _check_port(port: Any) -> None:
+    is_number = isinstance(port, Integral) and not isinstance(port, bool)
+    if not is_number or not 0 <= port <= 65535:
+        raise InvalidArgument(
+            f"port must be a whole number from 1 to 65535, or 0 for any free one; got {port!r}."
+        )
 
 
 def _listen(host: str, port: int) -> socket.socket:
