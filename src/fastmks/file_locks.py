@@ -1,6 +1,7 @@
 """Locks on files, which end with their process, and whether a path still names what is locked."""
 
 import os
+from pathlib import Path
 
 try:
     import fcntl
@@ -26,9 +27,9 @@ def lock_at_once(file: int) -> bool:
     return True
 
 
-def is_at(file: int, path: str | os.PathLike[str]) -> bool:
+def is_at(file: int, path: Path) -> bool:
     """Whether a path still names an open file: not where that was removed, moved or replaced."""
     try:
-        return os.path.samestat(os.fstat(file), os.stat(path))
+        return os.path.samestat(os.fstat(file), path.stat())
     except FileNotFoundError:
         return False
