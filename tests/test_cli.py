@@ -175,6 +175,37 @@ class TestLooking:
         assert "Polynomial(degree=10)" in said
 
 
+class TestKernels:
+    def test_every_kernel_that_text_makes_is_listed(self, fastmks_):
+        said = fastmks_("kernels")
+        found = json.loads(fastmks_("kernels --json"))
+        assert {form["name"] for form in found} >= {*kernels.KERNEL_NAMES, "spectrum", "mismatch"}
+        for form in found:
+            assert kernels.as_kernel(form["example"])
+            line = next(line for line in said.splitlines() if line.startswith(form["name"] + " "))
+            assert line.rstrip().endswith(form["example"])
+            assert form["objects"] in line
+            assert form["objects"] != "any objects"
+            assert all(name in line for name in form["parameters"])
+
+    def test_defaults_are_those_of_the_classes(self, fastmks_):
+        found = {form["name"]: form for form in json.loads(fastmks_("kernels --json"))}
+        assert found["polynomial"]["parameters"] == {"degree": "2", "offset": "0.0", "scale": "1.0"}
+        assert found["spectrum"]["parameters"] == {"p": None, "weights": "none"}
+        assert found["linear"] == {
+            "name": "linear",
+            "parameters": {},
+            "objects": "vectors",
+            "example": "linear",
+        }
+        for form in found.values():
+            given = {name: text for name, text in form["parameters"].items() if text is not None}
+            if len(given) == len(form["parameters"]):
+                text = ",".join(f"{name}={value}" for name, value in given.items())
+                made = kernels.as_kernel(f"{form['name']}:{text}")
+                assert made == kernels.as_kernel(form["name"])
+
+
 class TestProgram:
     def test_version_and_help(self, fastmks_):
         assert fastmks_("--version").split() == ["fastmks", fastmks.__version__]
@@ -183,7 +214,18 @@ class TestProgram:
 
     @pytest.mark.parametrize(
         "command",
-        ["build", "search", "add", "remove", "info", "explain", "hardness", "bench", "demo"],
+        [
+            "build",
+            "search",
+            "add",
+            "remove",
+            "info",
+            "explain",
+            "hardness",
+            "bench",
+            "kernels",
+            "demo",
+        ],
     )
     def test_every_command_has_help_with_examples(self, fastmks_, command):
         said = fastmks_(f"{command} --help")
