@@ -300,14 +300,15 @@ class TestProgram:
         monkeypatch.setitem(sys.modules, "typer", None)
         assert run(["info", "x"]) == 2
         assert capfd.readouterr().err == (
-            "fastmks: error: the command line needs typer: pip install fastmks[cli]\n"
+            "fastmks: error: the command line needs typer, of the extra 'cli' of fastmks: "
+            'pip install ".[cli]" in the folder of its sources\n'
         )
 
     def test_a_form_without_its_extra_says_so(self, failing, monkeypatch):
         monkeypatch.setitem(sys.modules, "rdkit", None)
         code, said = failing("build m.smi -o m.fmks")
         assert code == 1
-        assert said.endswith("reading SMILES needs rdkit: pip install fastmks[chem]")
+        assert "reading SMILES needs rdkit, of the extra 'chem'" in said
 
     def test_choices_are_those_of_the_library(self):
         assert tuple(one.value for one in Form) == FORMS
