@@ -87,14 +87,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--figure", type=Path, help="a PNG file to draw the answers into")
     options = parser.parse_args(arguments)
     if options.figure and not importlib.util.find_spec("rdkit"):
-        parser.error("--figure needs RDKit: pip install fastmks[chem]")
+        parser.error('--figure needs RDKit: pip install ".[chem]"')
     molecules = MOLECULES if options.file is None else read_smiles(options.file)
     names, smiles = list(molecules), list(molecules.values())
     if importlib.util.find_spec("rdkit"):
         *objects, query = morgan_fingerprints([*smiles, options.query])
         index = fastmks.Index(objects, kernels.Tanimoto(), ids=names)
     else:
-        print("RDKit is not installed (pip install fastmks[chem]): comparing pieces of SMILES\n")
+        print('RDKit is not installed (pip install ".[chem]"): comparing pieces of SMILES\n')
         query = pieces(options.query)
         index = fastmks.Index([pieces(text) for text in smiles], kernels.Jaccard(), ids=names)
     hits = index.search([query], k=min(options.k, len(names)))

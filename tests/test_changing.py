@@ -49,6 +49,45 @@ def test_a_lock_that_is_removed_meanwhile_is_none(file, monkeypatch):
     os.close(lock)
 
 
+def test_a_lock_with_another_name_is_none_either(file, monkeypatch):
+    path, opened = file.with_name(f"{file.name}.lock"), []
+    first = os.open
+
+    def opening(*arguments):
+        lock = first(*arguments)
+        if not opened:
+            path.rename(path.with_name("moved"))
+        opened.append(lock)
+        return lock
+
+    monkeypatch.setattr(os, "open", opening)
+    with changing(file):
+        assert path.exists()
+    assert not path.exists()
+
+
+def test_who_ends_does_not_remove_the_lock_of_another(file):
+    path = file.with_name(f"{file.name}.lock")
+    with changing(file):
+        path.unlink()
+        lock = lock_file(file)
+    assert path.exists()
+    os.close(lock)
+
+
+def test_a_removed_lock_does_not_let_commands_in_beside_a_service(file, capsys):
+    service = Process(file, "--writable")
+    try:
+        file.with_name(f"{file.name}.lock").unlink()
+        assert add(file, (7, 7, 7)) == 1
+        assert "is being changed by another process" in capsys.readouterr().err
+        assert service.client.post("/v1/objects", json={"objects": [[5, 5, 5]]}).status_code == 200
+    finally:
+        assert service.stop() == 0
+    assert add(file, (7, 7, 7)) == 0
+    assert len(fastmks.load(file)) == 5
+
+
 def test_commands_do_not_change_what_a_service_changes(file, capsys):
     service = Process(file, "--writable")
     try:

@@ -202,6 +202,37 @@ class TestLooking:
         assert "Polynomial(degree=10)" in said
 
 
+class TestKernels:
+    def test_every_kernel_that_text_makes_is_listed(self, fastmks_):
+        said = fastmks_("kernels")
+        found = json.loads(fastmks_("kernels --json"))
+        assert {form["name"] for form in found} >= {*kernels.KERNEL_NAMES, "spectrum", "mismatch"}
+        for form in found:
+            assert kernels.as_kernel(form["example"])
+            line = next(line for line in said.splitlines() if line.startswith(form["name"] + " "))
+            assert line.rstrip().endswith(form["example"])
+            assert form["objects"] in line
+            assert form["objects"] != "any objects"
+            assert all(name in line for name in form["parameters"])
+
+    def test_defaults_are_those_of_the_classes(self, fastmks_):
+        found = {form["name"]: form for form in json.loads(fastmks_("kernels --json"))}
+        assert found["polynomial"]["parameters"] == {"degree": "2", "offset": "0.0", "scale": "1.0"}
+        assert found["spectrum"]["parameters"] == {"p": None, "weights": "none"}
+        assert found["linear"] == {
+            "name": "linear",
+            "parameters": {},
+            "objects": "vectors",
+            "example": "linear",
+        }
+        for form in found.values():
+            given = {name: text for name, text in form["parameters"].items() if text is not None}
+            if len(given) == len(form["parameters"]):
+                text = ",".join(f"{name}={value}" for name, value in given.items())
+                made = kernels.as_kernel(f"{form['name']}:{text}")
+                assert made == kernels.as_kernel(form["name"])
+
+
 class TestProgram:
     @pytest.mark.parametrize("width", ["80", "200", ""])
     def test_no_line_of_the_help_is_cut(self, fastmks_, monkeypatch, width):
@@ -220,7 +251,18 @@ class TestProgram:
 
     @pytest.mark.parametrize(
         "command",
-        ["build", "search", "add", "remove", "info", "explain", "hardness", "bench", "demo"],
+        [
+            "build",
+            "search",
+            "add",
+            "remove",
+            "info",
+            "explain",
+            "hardness",
+            "bench",
+            "kernels",
+            "demo",
+        ],
     )
     def test_every_command_has_help_with_examples(self, fastmks_, command):
         said = fastmks_(f"{command} --help")
@@ -296,14 +338,15 @@ class TestProgram:
         monkeypatch.setitem(sys.modules, "typer", None)
         assert run(["info", "x"]) == 2
         assert capfd.readouterr().err == (
-            "fastmks: error: the command line needs typer: pip install fastmks[cli]\n"
+            "fastmks: error: the command line needs typer, of the extra 'cli' of fastmks: "
+            'pip install ".[cli]" in the folder of its sources\n'
         )
 
     def test_a_form_without_its_extra_says_so(self, failing, monkeypatch):
         monkeypatch.setitem(sys.modules, "rdkit", None)
         code, said = failing("build m.smi -o m.fmks")
         assert code == 1
-        assert said.endswith("reading SMILES needs rdkit: pip install fastmks[chem]")
+        assert "reading SMILES needs rdkit, of the extra 'chem'" in said
 
     def test_choices_are_those_of_the_library(self):
         assert tuple(one.value for one in Form) == FORMS

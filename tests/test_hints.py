@@ -7,6 +7,7 @@ import fastmks
 from comparing import assert_identical
 from fastmks import Fasta, Index, InvalidArgument, NotMercerError
 from fastmks import kernels as K
+from fastmks.kernels.texts import kernel_text
 
 STRINGS = ["MKVLA", "MLVAA", "GGS"]
 FASTA = Fasta(["P1", "P2", "P3"], STRINGS)
@@ -115,6 +116,9 @@ def test_names_of_kernels_that_need_no_parameters(name, kernel):
         ("linear:", K.Linear()),
         ("spectrum:p=3", K.Spectrum(3)),
         ("mismatch:p=5,m=1,alphabet=ACGT", K.Mismatch(5, 1, alphabet="ACGT")),
+        ("spectrum:p=2+4", K.Spectrum((2, 4))),
+        ("spectrum: p = 2 + 3 , weights=1+0.5", K.Spectrum((2, 3), weights=(1.0, 0.5))),
+        ("gaussian:bandwidth=1e+2", K.Gaussian(100.0)),
         ("normalized:spectrum:p=2", K.Normalized(K.Spectrum(2))),
         ("normalized:local-alignment:beta=0.2", K.Normalized(K.LocalAlignment(beta=0.2))),
         ("smith-waterman:substitution=BLOSUM62", K.SmithWaterman("BLOSUM62")),
@@ -137,6 +141,11 @@ def test_kernels_as_text(text, kernel):
         ("mismatch:m=1", "Mismatch needs p: 'mismatch:p=...'."),
         ("polynomial:degree=0", "degree must be"),
         ("gaussian:bandwidth=wide", "bandwidth must be"),
+        ("spectrum:p=2,4", "got '4'. Several numbers of one parameter have + between them: p=2+4."),
+        ("spectrum:p=(2,4)", "have + between them: p=2+4."),
+        ("spectrum:p=2+4+5", "p must be"),
+        ("spectrum:p=2+x", "p must be"),
+        ("polynomial:degree=2+3", "degree must be"),
         ("normalized:gausian", "Did you mean 'gaussian'?"),
         ("normalized:", "or 'normalized:linear'."),
         ("gausian:bandwidth=2", "Did you mean 'gaussian'?"),
@@ -144,6 +153,45 @@ def test_kernels_as_text(text, kernel):
 )
 def test_kernels_as_text_that_is_wrong(text, words):
     says(lambda: K.as_kernel(text), words)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        K.Linear(),
+        K.Gaussian(0.1 + 0.2),
+        K.Polynomial(3, offset=1e-300),
+        K.Spectrum(3),
+        K.Spectrum((2, 5)),
+        K.Spectrum((2, 4), weights=(1.0, 1e22, 0.125)),
+        K.Mismatch(5, 1),
+        K.Mismatch(4, 2, alphabet="ACGT"),
+        K.GlobalAlignment(2.5, triangular=7),
+        K.Precomputed(is_mercer=False),
+        K.LocalAlignment(0.2, gap_open=7.5),
+        K.Normalized(K.Normalized(K.WeisfeilerLehman(5))),
+    ],
+    ids=repr,
+)
+def test_kernels_come_back_from_their_text(kernel):
+    assert K.as_kernel(kernel_text(kernel)) == kernel
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        K.Linear() + K.Cosine(),
+        K.Normalized(2.0 * K.Linear()),
+        K.Custom(function),
+        K.OnField(0, K.Linear()),
+        K.SmithWaterman(K.Substitution.uniform("AB", match=1, mismatch=-1)),
+        K.Mismatch(3, 1, alphabet="A,B"),
+        K.Mismatch(3, 1, alphabet="012"),
+    ],
+    ids=repr,
+)
+def test_kernels_that_no_text_makes(kernel):
+    says(lambda: kernel_text(kernel), "kernel must be one that text can make", "in Python")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -52,6 +53,30 @@ class Page:
         answer = self.ask("POST", "/page/compare", json=request)
         assert answer.status_code == 422, answer.text
         return answer.json()["error"]
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.002, 0.02, 0.4])
+def test_a_dear_kernel_is_looked_at_for_about_a_second(seconds):
+    """Counted: as many evaluations as fit into a second, or one; not a thousand of them."""
+    calls = []
+
+    def product(x, y):
+        time.sleep(seconds)
+        calls.append((x, y))
+        return 100.0 * x * y
+
+    index = Index([float(x) for x in range(1, 41)], product)
+    calls.clear()
+    about = Page(index).get("/page/about")
+    assert about["kernels"][0]["epsilon_most"] > 100.0
+    assert 1 <= len(calls) <= max(2, 1.1 / seconds if seconds else 3000)
+    if not seconds:
+        assert len(calls) > 400  # there was time for all of them
+
+
+def test_an_index_of_one_object_has_no_spread():
+    about = Page(Index([[1.0, 2.0]], "linear")).get("/page/about")
+    assert about["kernels"][0]["epsilon_most"] == 1.0
 
 
 @pytest.fixture(scope="module")

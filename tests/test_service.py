@@ -127,6 +127,37 @@ def test_every_kind_of_object(kind, tmp_path):
     assert np.array_equal(mine.ids, theirs.ids)
 
 
+@pytest.mark.parametrize(
+    ("kernel", "make", "show"),
+    [
+        (kernels.WeisfeilerLehman(1), lambda x: ([(0, 1)], [x, "C"]), as_graph),
+        (kernels.ShortestPath(), lambda x: ([(0, 1)], [x, "C"]), as_graph),
+        (kernels.Jaccard(), lambda x: {x, "C"}, list),
+    ],
+)
+def test_one_and_true_are_the_same_label_as_in_python(kernel, make, show, tmp_path):
+    """JSON tells them apart, Python does not; answers are those of Python, before and after."""
+    labels = [1, True, 1.0, 0, False, "1"]
+    index = fastmks.Index([make("C"), make(1), make(0)], kernel)
+    path = tmp_path / "index.fmks"
+    index.save(path)
+    with serving(path, writable=True) as client:
+        for _ in range(2):
+            wanted = index.search([make(label) for label in labels], k=3)
+            queries = [show(make(label)) for label in labels]
+            answers = client.post("/v1/batch", json={"queries": queries, "k": 3}).json()["answers"]
+            for i, answer in enumerate(answers):
+                assert ids_and_values(answer) == (wanted.ids[i].tolist(), wanted.values[i].tolist())
+            assert answers[0]["hits"] == answers[1]["hits"] == answers[2]["hits"]
+            index.add([make(True), make(False)])
+            added = [show(make(True)), show(make(False))]
+            client.post("/v1/objects", json={"objects": added})
+        shown = client.get("/v1/objects/3").text
+    assert "true" not in shown  # as the index met it first
+    theirs = fastmks.load(path).search([make(True)], k=7)
+    assert np.array_equal(theirs.ids, index.search([make(True)], k=7).ids)
+
+
 def test_functions_of_your_own_take_what_json_gives(tmp_path):
     path = tmp_path / "things.fmks"
     things = [{"tags": ["a", "b"]}, {"tags": ["c"]}]

@@ -13,6 +13,7 @@ import pytest
 import fastmks
 from fastmks.journal import Journal, name_content, read_journal
 from fastmks.service import open_served
+from fastmks.service import opening as opening_module
 from fastmks.service import served as served_module
 from fastmks.service.refusals import RefusalError, UnwritableError
 from fastmks.service.served import Change
@@ -286,6 +287,64 @@ def test_one_service_writes_at_a_time(path):
         served.submit(addition([1, 2, 3])).result()
     assert link.is_symlink()
     assert len(fastmks.load(path)) == 22
+
+
+def test_a_removed_lock_lets_no_second_service_in(path):
+    with opened(path, most_bytes=1) as served:  # saves, and begins a journal, after each change
+        for i in range(3):
+            path.with_name(f"{path.name}.lock").unlink(missing_ok=True)
+            with pytest.raises(fastmks.InvalidArgument, match="by another process"):
+                open_served(path, writable=True)
+            served.submit(addition([i, i, i])).result()
+    assert set(state(path)) == set(range(23))
+
+
+def test_a_removed_journal_is_put_back(path):
+    with opened(path) as served:
+        served.submit(addition([1, 2, 3])).result()
+        journal_of(path).unlink()
+        served.submit(addition([4, 5, 6])).result()
+        assert set(state(path)) == set(range(22))
+        with pytest.raises(fastmks.InvalidArgument, match="by another process"):
+            open_served(path, writable=True)
+        journal_of(path).unlink()
+    assert set(state(path)) == set(range(22))
+    assert len(fastmks.load(path)) == 22
+
+
+def test_a_journal_of_someone_else_is_not_written_to(path):
+    with opened(path) as served:
+        served.submit(addition([1, 2, 3])).result()
+        mine = journal_of(path).rename(path.with_name("moved"))
+        journal_of(path).write_bytes(mine.read_bytes())
+        with pytest.raises(UnwritableError, match="another file has taken its place"):
+            served.submit(addition([4, 5, 6])).result()
+        assert served.is_broken
+    assert len(fastmks.load(path)) == 20  # it is that of the other now
+    assert set(state(path)) == set(range(21))
+
+
+def test_a_hard_link_is_an_index_of_its_own(path):
+    """Files are replaced, never written to: each name has the changes that came by it."""
+    link = path.with_name("link.fmks")
+    link.hardlink_to(path)
+    with opened(path) as first, opened(link) as second:
+        first.submit(addition([1, 2, 3])).result()
+        second.submit(Change([0, 1])).result()
+    assert set(state(path)) == set(range(21))
+    assert set(state(link)) == set(range(2, 20))
+
+
+@pytest.mark.parametrize("lacks", ["locks", "pwrite"])
+def test_a_system_that_cannot_write_journals_says_so(path, monkeypatch, lacks):
+    if lacks == "locks":
+        monkeypatch.setattr(opening_module, "HAS_LOCKS", False)
+    else:
+        monkeypatch.delattr(os, "pwrite")
+    with pytest.raises(fastmks.InvalidArgument, match="writable must be False on this system"):
+        open_served(path, writable=True)
+    assert len(open_served(path).index) == 20
+    assert not path.with_name(f"{path.name}.lock").exists()
 
 
 def test_the_mode_of_the_file_stays(path):

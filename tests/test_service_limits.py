@@ -416,4 +416,4 @@ def test_what_is_missing_is_named(missing):
     code = f"import sys; sys.modules[{missing!r}] = None; import fastmks.service"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert run.returncode == 1
-    assert "pip install fastmks[service]" in run.stderr
+    assert 'pip install ".[service]"' in run.stderr

@@ -234,3 +234,33 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was():
         model.fit([1.0, 2.0, 3.0], ["p", "q", "r"])
     assert model.predict(["b"]).tolist() == ["y"]
     assert copy.deepcopy(model).predict(["b"]).tolist() == ["y"]
+
+
+@pytest.mark.parametrize("make", [KernelNeighborsClassifier, KernelNeighborsRegressor])
+@pytest.mark.parametrize(
+    ("params", "X", "y"),
+    [
+        ({"kernel": "cosine"}, [[1.0, 0.0, 2.0], [np.nan, 1.0, 1.0]], [0, 1]),
+        ({"algorithm": "magic"}, [[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]], [0, 1]),
+        ({"n_neighbors": 0}, [[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]], [0, 1]),
+        ({}, [[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]], [0]),
+        ({"kernel": Spectrum(1)}, [1.0, 2.0], [0, 1]),
+    ],
+)
+def test_a_refit_that_fails_leaves_columns_and_index_together(make, params, X, y):
+    names = ["height", "width"]
+    model = make(1).fit(pd.DataFrame([[3.0, 0.0], [0.0, 2.0]], columns=names), [5, 7])
+    before = dict(vars(model))
+    with pytest.raises(ValueError):
+        model.set_params(**params).fit(X, y)
+    assert list(model.feature_names_in_) == names
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[name] is before[name] for name in before if name not in params)
+
+
+@pytest.mark.parametrize("make", [KernelNeighborsClassifier, KernelNeighborsRegressor])
+def test_a_first_fit_that_fails_notes_nothing(make):
+    model = make(1)
+    with pytest.raises(ValueError):
+        model.fit([[1.0], [2.0]], [0])
+    assert vars(model) == vars(make(1))

@@ -65,11 +65,17 @@ def check_k(k: Any, n_objects: int, what: str = "indexed objects") -> int:
 
 
 def import_extra(module: str, *, extra: str, needed_by: str) -> ModuleType:
-    """Return a module that is an optional extra; say how to get it where it is missing."""
+    """Return a module that is an optional extra; say how to get it where it is missing.
+
+    The way is that of README.md: fastmks is installed from its sources, not from an index.
+    """
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise ImportError(f"{needed_by} needs {module}: pip install fastmks[{extra}]") from error
+        raise ImportError(
+            f"{needed_by} needs {module}, of the extra {extra!r} of fastmks: "
+            f'pip install ".[{extra}]" in the folder of its sources'
+        ) from error
 
 
 def check_function(name: str, function: Any) -> None:

@@ -6,13 +6,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from fastmks.errors import InvalidArgument
+from fastmks.file_locks import is_at, lock_at_once
 from fastmks.journal import name_content, read_journal
 from fastmks.replacing import optional_flags
-
-try:
-    import fcntl
-except ImportError:  # Windows, where no service changes files
-    fcntl = None  # type: ignore[assignment]
 
 __all__ = ["changing", "journal_of", "lock_file", "n_pending"]
 
@@ -32,24 +28,35 @@ def n_pending(file: Path) -> int:
 
 
 def lock_file(file: Path) -> int:
-    """Keep others from changing an index, and return the lock; it ends with the process."""
+    """Keep others from changing an index, and return the lock; it ends with the process.
+
+    A service also keeps its journal locked: whoever removes the file of the lock does not get in.
+    """
     while True:
         lock = os.open(_lock_of(file), os.O_RDWR | os.O_CREAT | optional_flags("O_CLOEXEC"), 0o600)
         try:
-            if fcntl is not None:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.fstat(lock).st_nlink:  # else whoever had it has removed it
+            if not lock_at_once(lock) or _is_journal_locked(file):
+                raise InvalidArgument(
+                    f"{file} is being changed by another process, such as fastmks serve "
+                    "--writable; stop that one first."
+                )
+            if is_at(lock, _lock_of(file)):  # else whoever had it has removed it
                 return lock
-        except BlockingIOError:
-            os.close(lock)
-            raise InvalidArgument(
-                f"{file} is being changed by another process, such as fastmks serve --writable; "
-                "stop that one first."
-            ) from None
         except BaseException:
             os.close(lock)
             raise
         os.close(lock)
+
+
+def _is_journal_locked(file: Path) -> bool:
+    try:
+        journal = os.open(journal_of(file), os.O_WRONLY | optional_flags("O_CLOEXEC"))
+    except FileNotFoundError:
+        return False
+    try:
+        return not lock_at_once(journal)
+    finally:
+        os.close(journal)
 
 
 def _lock_of(file: Path) -> Path:
@@ -77,5 +84,6 @@ def changing(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     finally:
         with suppress(OSError):
-            _lock_of(file).unlink()
+            if is_at(lock, _lock_of(file)):  # else it is that of another process
+                _lock_of(file).unlink()
         os.close(lock)

@@ -10,6 +10,7 @@ most the last one torn, and nobody was told that its changes are made.
 All numbers are little-endian. The JSON has no byte 0xff, so a frame is found wherever it begins.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -20,7 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fastmks.errors import IndexFileError
+from fastmks.errors import IndexFileError, InvalidArgument
+from fastmks.file_locks import is_at, lock_at_once
 from fastmks.layout import read_layout
 from fastmks.replacing import replace_file
 
@@ -143,14 +145,18 @@ def _parse(payload: bytes, path: Path) -> dict[str, Any]:
 
 
 class Journal:
-    """A journal that changes are written to. One thread uses it at a time."""
+    """A journal that changes are written to. One thread uses it at a time.
+
+    It is locked as long as it is open. One that was removed meanwhile is put back before the next
+    frame; one that was replaced is not written to any more, since another process writes there.
+    """
 
     def __init__(self, path: Path, *, n_frames: int, n_bytes: int) -> None:
         self.path = path
         self.n_bytes = n_bytes
         self.is_broken = False  # what is on disk is not known: nothing can be promised any more
         self._n_frames = n_frames
-        self._file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+        self._file = _open_locked(path)
         if os.fstat(self._file).st_size != n_bytes:  # a torn frame
             os.ftruncate(self._file, n_bytes)
             os.fsync(self._file)
@@ -180,6 +186,8 @@ class Journal:
     def _append(self, held: dict[str, Any]) -> None:
         if self.is_broken:
             raise OSError(f"{self.path} is broken")
+        if not is_at(self._file, self.path):
+            self._put_back()
         payload = json.dumps(held, allow_nan=False, separators=(",", ":")).encode("ascii")
         body = struct.pack("<QQ", self._n_frames, len(payload)) + payload
         frame = _FRAME + zlib.crc32(body).to_bytes(4, "little") + body
@@ -195,6 +203,17 @@ class Journal:
             raise
         self.n_bytes += len(frame)
         self._n_frames += 1
+
+    def _put_back(self) -> None:
+        """Write the journal anew where it was removed."""
+        if self.path.exists():
+            self.is_broken = True
+            raise OSError(errno.EEXIST, "another file has taken its place")
+        with os.fdopen(os.dup(self._file), "rb") as file:
+            file.seek(0)
+            replace_file(self.path, [file.read(self.n_bytes)])
+        removed, self._file = self._file, _open_locked(self.path)
+        os.close(removed)
 
     def _write(self, frame: bytes) -> None:
         done = 0
@@ -212,3 +231,11 @@ class Journal:
     def close(self) -> None:
         """Close the file."""
         os.close(self._file)
+
+
+def _open_locked(path: Path) -> int:
+    file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    if not lock_at_once(file):
+        os.close(file)
+        raise InvalidArgument(f"{path} is being written by another process; stop that one first.")
+    return file

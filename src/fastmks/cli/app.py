@@ -9,6 +9,7 @@ import fastmks
 from fastmks.cli.bench import bench
 from fastmks.cli.building import add, build, remove
 from fastmks.cli.demo import demo
+from fastmks.cli.kernels import kernels
 from fastmks.cli.looking import explain, hardness, info
 from fastmks.cli.searching import search
 from fastmks.cli.serving import serve
@@ -58,6 +59,7 @@ _COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
         "fastmks serve vectors.fmks",
         "FASTMKS_TOKEN=$(cat token) fastmks serve vectors.fmks --host 0.0.0.0 --writable",
     ),
+    kernels: ("fastmks kernels", "fastmks kernels --json"),
     demo: ("fastmks demo", "fastmks demo --page"),
 }
 for _command, _lines in _COMMANDS.items():

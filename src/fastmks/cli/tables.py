@@ -7,9 +7,10 @@ from rich.table import Table
 
 from fastmks.outputs import Answers
 
-__all__ = ["show_answers", "show_table"]
+__all__ = ["show_answers", "show_table", "show_texts"]
 
 _WIDE = 120  # columns, where nobody says how wide the terminal is
+_WIDE_TEXTS = 200  # so that a program finds each row in a line
 
 
 def show_table(
@@ -22,9 +23,23 @@ def show_table(
     ends = set(sections)
     for i, row in enumerate(rows):
         table.add_row(*row, end_section=i in ends)
+    _print(table, _WIDE)
+
+
+def show_texts(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print rows of words below titles."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for title in titles:
+        table.add_column(title, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    _print(table, _WIDE_TEXTS)
+
+
+def _print(table: Table, wide: int) -> None:
     console = Console()
     if not console.is_terminal:
-        console = Console(width=_WIDE)
+        console = Console(width=wide)
     console.print(table, markup=False)
 
 

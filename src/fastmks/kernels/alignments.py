@@ -29,6 +29,7 @@ class _AlignmentKernel(ObjectKernel):
     """A kernel between strings whose letters a substitution matrix scores."""
 
     substitution: str | Substitution
+    compares = "strings"
     mercer_advice = "Spectrum(3) and Normalized(LocalAlignment()) are."
 
     def __post_init__(self) -> None:

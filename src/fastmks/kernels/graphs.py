@@ -36,6 +36,7 @@ class _Features(NamedTuple):
 class GraphKernel(ObjectKernel):
     """A kernel between undirected graphs whose nodes have labels: exact counts, so Mercer."""
 
+    compares = "graphs"
     mercer_columns = math.inf
     is_normalized = False
     value_range = (0.0, math.inf)

@@ -16,7 +16,7 @@ from fastmks.kernels.series import GlobalAlignment
 from fastmks.kernels.sets import Jaccard, MinMax, Tanimoto
 from fastmks.kernels.vectors import FORMS
 
-__all__ = ["KERNEL_NAMES", "as_kernel"]
+__all__ = ["BY_TEXT", "KERNEL_NAMES", "NEEDED", "as_kernel"]
 
 _CLASSES: tuple[type[Kernel], ...] = (
     *FORMS,
@@ -32,10 +32,13 @@ _CLASSES: tuple[type[Kernel], ...] = (
 )
 _BY_NAME = {cls.__name__.lower(): cls for cls in sorted(_CLASSES, key=lambda cls: cls.__name__)}
 KERNEL_NAMES = tuple(_BY_NAME)
-# Those that text with parameters can make.
-_BY_TEXT: dict[str, type[Kernel]] = _BY_NAME | {
-    cls.__name__.lower(): cls for cls in (GlobalAlignment, Mismatch, Spectrum)
+# Those that need parameters, with some that will do.
+NEEDED: dict[type[Kernel], dict[str, Any]] = {
+    GlobalAlignment: {"bandwidth": 1.0},
+    Mismatch: {"p": 5, "m": 1},
+    Spectrum: {"p": 3},
 }
+BY_TEXT: dict[str, type[Kernel]] = _BY_NAME | {cls.__name__.lower(): cls for cls in NEEDED}
 
 # What to write for kernels that a name alone does not make, and for names that others use.
 _WRITE = {
@@ -59,7 +62,8 @@ def as_kernel(kernel: Any) -> Kernel:
 
     Text is a name, with parameters behind a colon where they are not to be as by default. Names
     are those of the classes; case, blanks, hyphens and underscores make no difference.
-    ``normalized:`` before a name is `Normalized` of it.
+    ``normalized:`` before a name is `Normalized` of it. Several numbers of one parameter have ``+``
+    between them.
 
     Examples
     --------
@@ -71,6 +75,8 @@ def as_kernel(kernel: Any) -> Kernel:
     Polynomial(degree=10, offset=1.0, scale=1.0)
     >>> as_kernel("normalized:spectrum:p=3")
     Normalized(kernel=Spectrum(p=3))
+    >>> as_kernel("spectrum:p=2+4")
+    Spectrum(p=(2, 4))
     >>> as_kernel(max)
     Custom(max)
     """
@@ -82,8 +88,8 @@ def as_kernel(kernel: Any) -> Kernel:
         name, colon, rest = kernel.partition(":")
         if _plain(name) == "normalized" and rest.strip():
             return Normalized(as_kernel(rest))
-        if _plain(name) in (_BY_TEXT if colon else _BY_NAME):
-            return _make(_BY_TEXT[_plain(name)], rest)
+        if _plain(name) in (BY_TEXT if colon else _BY_NAME):
+            return _make(BY_TEXT[_plain(name)], rest)
     is_function = callable(kernel) and not isinstance(kernel, type)
     if is_function or find_compiled(kernel) is not None:
         return Custom(kernel)
@@ -103,7 +109,7 @@ def _make(cls: type[Kernel], parameters: str) -> Kernel:
             allowed = f"its parameters are {', '.join(known)}" if known else "it has no parameters"
             raise InvalidArgument(
                 f"kernel: {cls.__name__} takes name=value, each name once, with commas between "
-                f"them; {allowed}; got {item!r}."
+                f"them; {allowed}; got {item!r}.{_hint_of_several(item, known)}"
             )
         given[name] = _value(value)
     lacking = [
@@ -121,13 +127,31 @@ def _make(cls: type[Kernel], parameters: str) -> Kernel:
 
 
 def _value(text: str) -> Any:
-    """Return a parameter as Python has it: a number, true, false, none, or the text itself."""
+    """Return a parameter as Python has it: numbers, true, false, none, or the text itself."""
+    number = _number(text)
+    if number is not None:
+        return number
+    several = tuple(map(_number, text.split("+")))
+    if None not in several:
+        return several
+    return {"true": True, "false": False, "none": None}.get(text.lower(), text)
+
+
+def _number(text: str) -> int | float | None:
     for read in (int, float):
         try:
             return read(text)
         except ValueError:
             continue
-    return {"true": True, "false": False, "none": None}.get(text.lower(), text)
+    return None
+
+
+def _hint_of_several(item: str, known: dict[str, Any]) -> str:
+    """Return how several numbers are written, where commas were put between them."""
+    name = next((name for name, one in known.items() if "tuple" in str(one.type)), None)
+    if name is None or _number(item.strip("()[] ")) is None:
+        return ""
+    return f" Several numbers of one parameter have + between them: {name}=2+4."
 
 
 def _plain(name: str) -> str:

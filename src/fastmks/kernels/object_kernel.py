@@ -20,6 +20,8 @@ class ObjectKernel(Kernel):
     It says how its objects are read into a store, and which space of the core evaluates them.
     """
 
+    # What it compares, in words.
+    compares: ClassVar[str] = "any objects"
     # What to do about values that are too large for float64.
     finite_advice: ClassVar[str] = "Rescale the objects, or use Normalized(...)."
     # Which kernels of the same objects are Mercer, as a sentence; empty where none comes to mind.

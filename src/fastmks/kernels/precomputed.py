@@ -31,6 +31,7 @@ class _MatrixKernel(ObjectKernel):
     is_mercer: bool = True
     rtol: float = 1e-10
 
+    compares = "rows of values"
     is_normalized = False
     value_range = (-math.inf, math.inf)
     compares_queries = False

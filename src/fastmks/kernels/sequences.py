@@ -35,6 +35,7 @@ _MOST_NEIGHBOURS = 100_000  # p-grams that one is counted at
 class GramKernel(ObjectKernel):
     """A kernel that is the inner product of counts, or a weighted sum of such."""
 
+    compares = "strings"
     # K(x, y) is an inner product of counts, so Mercer and never negative.
     mercer_columns = math.inf
     is_normalized = False

@@ -22,6 +22,8 @@ _MOST_TRIANGULAR = 10_000_000
 class _SeriesKernel(ObjectKernel):
     """A kernel between time series."""
 
+    compares = "time series"
+
     @property
     def store_key(self) -> Hashable:
         """The same for all."""

@@ -52,6 +52,8 @@ class _ShareKernel(ObjectKernel):
 class _SetKernel(_ShareKernel):
     """A kernel between Python sets."""
 
+    compares = "sets"
+
     @property
     def store_key(self) -> Hashable:
         """Sets of any members."""
@@ -102,6 +104,8 @@ class Jaccard(_SetKernel):
 @dataclass(frozen=True)
 class _BitKernel(_ShareKernel):
     """A kernel between fingerprints, in whatever form."""
+
+    compares = "fingerprints"
 
     @property
     def store_key(self) -> Hashable:
@@ -171,6 +175,8 @@ class Tanimoto(_BitKernel):
 @dataclass(frozen=True)
 class _CountKernel(_ShareKernel):
     """A kernel between vectors without negative entries."""
+
+    compares = "vectors, none negative"
 
     @property
     def store_key(self) -> Hashable:

@@ -35,6 +35,7 @@ _MOST_DEGREE = 10_000
 class VectorKernel(ObjectKernel):
     """A kernel between vectors of one length, dense or sparse."""
 
+    compares: ClassVar[str] = "vectors"
     finite_advice: ClassVar[str] = (
         "Rescale the vectors, or use a kernel with a bounded range such as Cosine() or Gaussian()."
     )

@@ -1,6 +1,6 @@
 """An index over HTTP: searches and durable changes in JSON, with limits, a token and metrics.
 
-``pip install fastmks[service]``; docs/service.md says how.
+``pip install ".[service]"``; docs/service.md says how.
 """
 
 from fastmks._validate import import_extra

@@ -1,6 +1,7 @@
 """Open the index of a service: the file, the changes in its journal, and the lock of who writes."""
 
 import os
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 from fastmks.changing import journal_of, lock_file
 from fastmks.errors import FastmksError, IndexFileError, InvalidArgument
+from fastmks.file_locks import HAS_LOCKS
 from fastmks.index import Index
 from fastmks.journal import Journal, Read, name_content, read_journal
 from fastmks.kernels import Kernel
@@ -68,6 +70,7 @@ def open_served(
     if not writable:
         index, _, _ = _replayed(file, loaded)
         return Served(index, file, form=form_of(index))
+    _check_system()
     lock = lock_file(file)
     try:
         index, name, read = _replayed(file, loaded)
@@ -88,6 +91,16 @@ def open_served(
         most_waiting=most_waiting,
         most_bytes=most_bytes,
     )
+
+
+def _check_system() -> None:
+    """Refuse changes where a journal cannot be written, or a file that is read not be replaced."""
+    if not HAS_LOCKS or not hasattr(os, "pwrite"):
+        raise InvalidArgument(
+            f"writable must be False on this system ({sys.platform}): changes need locks of files "
+            "(flock) and pwrite, which it has not. Serve the index as it is, and change its file "
+            "with fastmks add while no service runs."
+        )
 
 
 def _load(file: Path, kernel: Any, decode: Any) -> tuple[Index, str]:

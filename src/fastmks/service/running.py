@@ -139,7 +139,9 @@ def _listen(host: str, port: int) -> socket.socket:
     family, kind, protocol, _, address = found[0]
     listening = socket.socket(family, kind, protocol)
     try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # On Windows, the option that elsewhere lets a service come back at once shares the address.
+        alone = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
+        listening.setsockopt(socket.SOL_SOCKET, alone, 1)
         listening.bind(address)
         listening.listen()  # whoever comes before the server is ready waits
     except OSError as error:

@@ -1,6 +1,6 @@
 """Max-kernel search as scikit-learn estimators: neighbours, classifier, regressor, transformer.
 
-``pip install fastmks[sklearn]``; docs/scikit-learn.md shows them in pipelines and grid searches.
+``pip install ".[sklearn]"``; docs/scikit-learn.md shows them in pipelines and grid searches.
 """
 
 from fastmks._validate import import_extra

@@ -72,17 +72,13 @@ class KernelNeighborsClassifier(MultiOutputMixin, ClassifierMixin, KernelEstimat
         array(['down', 'up'], dtype='<U4')
         """
         check_weights(self.weights)
-        objects = self._checked_objects(X)
-        targets = check_targets(self, objects, y)
-        warn_of_column(targets)
-        check_classification_targets(targets)
-        columns = targets.reshape(len(targets), -1)
-        classes = [np.unique(column) for column in columns.T]
-        labels = [np.searchsorted(*pair) for pair in zip(classes, columns.T, strict=True)]
-        self._keep(self._make_index(objects))
-        self.outputs_2d_ = len(classes) > 1
-        self.classes_: Any = classes if self.outputs_2d_ else classes[0]
-        self._labels = np.stack(labels, axis=1)
+        with self._fitting():
+            objects = self._checked_objects(X)
+            targets = check_targets(self, objects, y)
+            warn_of_column(targets)
+            check_classification_targets(targets)
+            self._keep_classes(targets.reshape(len(targets), -1))
+            self._keep(self._make_index(objects))
         return self
 
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
@@ -144,6 +140,13 @@ class KernelNeighborsClassifier(MultiOutputMixin, ClassifierMixin, KernelEstimat
 
     def _more_tags(self) -> dict[str, Any]:
         return {"multilabel": True}  # scikit-learn adds those of the bases
+
+    def _keep_classes(self, columns: np.ndarray[Any, Any]) -> None:
+        classes = [np.unique(column) for column in columns.T]
+        labels = [np.searchsorted(*pair) for pair in zip(classes, columns.T, strict=True)]
+        self.outputs_2d_ = len(classes) > 1
+        self.classes_: Any = classes if self.outputs_2d_ else classes[0]
+        self._labels = np.stack(labels, axis=1)
 
     @property
     def _class_lists(self) -> list[np.ndarray[Any, Any]]:

@@ -1,5 +1,7 @@
 """What all estimators share: a kernel, an index of the fitted objects, searches of it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -142,6 +144,17 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         values, indices = self._search(X, n_neighbors)
         return self._graph(values if mode == "values" else np.ones_like(values), indices)
 
+    @contextmanager
+    def _fitting(self) -> Iterator[None]:
+        """Be fitted as before, or not at all, where what is done meanwhile fails."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
     def _make_index(self, X: Any) -> Index:
         """Return the index of objects that were checked."""
         check_count("n_neighbors", self.n_neighbors)
@@ -149,7 +162,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         return Index(X, self.kernel, algorithm=self.algorithm, threads=threads)
 
     def _keep(self, index: Index) -> None:
-        """Be fitted from now on: whatever may fail comes before."""
+        """Be fitted with an index from now on."""
         self.index_ = index
         self.n_samples_fit_ = len(index)
 

@@ -84,7 +84,8 @@ class KernelNeighbors(KernelEstimator):
         >>> KernelNeighbors().fit([[3.0, 0.0], [0.0, 2.0]]).index_
         <Index: 2 vectors of 2 columns, Linear(), auto>
         """
-        self._keep(self._make_index(self._checked_objects(X)))
+        with self._fitting():
+            self._keep(self._make_index(self._checked_objects(X)))
         return self
 
     def threshold_neighbors(

@@ -65,14 +65,14 @@ class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator
         2
         """
         check_weights(self.weights)
-        objects = self._checked_objects(X)
-        targets = check_targets(self, objects, y)
-        try:
-            numbers = targets.astype(np.float64)
-        except (TypeError, ValueError):
-            raise InvalidArgument(f"y must be numbers; got dtype {targets.dtype}.") from None
-        self._keep(self._make_index(objects))
-        self._targets = numbers
+        with self._fitting():
+            objects = self._checked_objects(X)
+            targets = check_targets(self, objects, y)
+            try:
+                self._targets = targets.astype(np.float64)
+            except (TypeError, ValueError):
+                raise InvalidArgument(f"y must be numbers; got dtype {targets.dtype}.") from None
+            self._keep(self._make_index(objects))
         return self
 
     def predict(self, X: Any) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -79,11 +79,11 @@ class KernelNeighborsTransformer(
         array(['kernelneighborstransformer0', 'kernelneighborstransformer1'], dtype=object)
         """
         check_mode(self.mode, (*MODES, "distance"))
-        index = self._make_index(self._checked_objects(X))
-        self_value = _common_self_value(index) if self.mode == "distance" else None
-        self._keep(index)
-        self._n_features_out = self.n_samples_fit_
-        self._self_value = self_value
+        with self._fitting():
+            index = self._make_index(self._checked_objects(X))
+            self._self_value = _common_self_value(index) if self.mode == "distance" else None
+            self._keep(index)
+            self._n_features_out = self.n_samples_fit_
         return self
 
     def transform(self, X: Any) -> csr_matrix:

@@ -1,6 +1,7 @@
 """Which kernels the objects of an index can be compared under. Nothing else reaches the page."""
 
 import re
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,12 +9,13 @@ import numpy as np
 
 from fastmks.errors import FastmksError
 from fastmks.kernels import Kernel, Normalized, as_kernel
-from fastmks.service.page.forms import Form
+from fastmks.service.page.forms import Form, len_of
 
 __all__ = ["OWN", "Choice", "list_choices"]
 
 OWN = "own"  # how requests call the kernel of the index
 _N_PAIRS = 32  # objects whose values with each other show the scale of a kernel
+_SECONDS = 1.0  # that looking at these may take, all kernels together
 _WIDEST = 4096  # columns of rows whose distances are looked at
 _TEXTS = {
     "bits": ("tanimoto", "cosine", "linear"),
@@ -73,7 +75,7 @@ def list_choices(
             text,
             kernel,
             _algorithms(kernel, form, is_large=is_large, has_tree=has_tree),
-            _spread(kernel, sample),
+            _spread(kernel, sample, _SECONDS / len(found)),
         )
         for kernel, text in found.items()
     ]
@@ -113,14 +115,36 @@ def _bandwidth(sample: Any) -> float:
     return rounded if np.isfinite(rounded) and rounded > 0.0 else 1.0
 
 
-def _spread(kernel: Kernel, sample: Any) -> float:
-    """Return how far the values of different objects are apart, to two digits."""
+def _spread(kernel: Kernel, sample: Any, seconds: float) -> float:
+    """Return how far the values of different objects are apart, to two digits.
+
+    Where there was time for one value only, it is how far that is from 0.
+    """
     try:
-        values = kernel.matrix(sample[:_N_PAIRS])
+        values = _some_values(kernel, sample, seconds)
     except FastmksError:  # of kernels that know all their objects beforehand
         return 1.0
-    others = values[~np.eye(len(values), dtype=bool)]
-    if len(others) == 0:
+    if len(values) == 0:
         return 1.0
-    spread = float(f"{others.max() - np.median(others):.2g}")
+    least = 0.0 if len(values) == 1 else np.median(values)
+    spread = float(f"{abs(values.max() - least):.2g}")
     return spread if np.isfinite(spread) and spread > 0.0 else 1.0
+
+
+def _some_values(kernel: Kernel, sample: Any, seconds: float) -> np.ndarray[Any, Any]:
+    """Return values of different objects: one, then those of twice as many objects while time is.
+
+    Twice as many objects take about four times as long. Only a kernel that needs longer for a
+    single value takes longer than it may.
+    """
+    n_objects = min(_N_PAIRS, len_of(sample))
+    if n_objects < 2:
+        return np.empty(0)
+    begin = time.monotonic()
+    values = kernel.matrix(sample[:1], sample[1:2]).ravel()
+    taken, n = 4.0 * (time.monotonic() - begin), 2
+    while n < n_objects and time.monotonic() + 4.0 * taken < begin + seconds:
+        n, last = min(2 * n, n_objects), time.monotonic()
+        square = kernel.matrix(sample[:n])
+        values, taken = square[~np.eye(n, dtype=bool)], time.monotonic() - last
+    return values

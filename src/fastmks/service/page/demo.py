@@ -9,7 +9,7 @@ __all__ = ["demo_index"]
 def demo_index() -> Index:
     """Return an index of handwritten digits, images of 8 x 8 pixels, under the cosine.
 
-    They come with scikit-learn: ``pip install fastmks[demo]``.
+    They come with scikit-learn: ``pip install ".[demo]"``.
 
     Examples
     --------

@@ -1,0 +1,35 @@
+"""Locks on files, which end with their process, and whether a path still names what is locked."""
+
+import os
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["HAS_LOCKS", "is_at", "lock_at_once"]
+
+HAS_LOCKS = fcntl is not None
+
+
+def lock_at_once(file: int) -> bool:
+    """Lock an open file, and return whether that was possible: not while another has it locked.
+
+    Where the system has no such locks it is always possible, and keeps nobody away.
+    """
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def is_at(file: int, path: Path) -> bool:
+    """Whether a path still names an open file: not where that was removed, moved or replaced."""
+    try:
+        return os.path.samestat(os.fstat(file), path.stat())
+    except FileNotFoundError:
+        return False
