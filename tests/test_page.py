@@ -363,6 +363,23 @@ def test_a_changed_index_is_seen_anew_and_is_not_changed_by_looking():
     assert page.get("/page/about")["size"] == 5
 
 
+def test_the_first_engine_is_soon_built():
+    """A tree of many objects, or of strings that are nearly equidistant, takes all pairs."""
+
+    def first(index):
+        return [one["algorithms"][0] for one in Page(index).get("/page/about")["kernels"]]
+
+    assert set(first(Index(ROWS, "cosine"))) == {"tree"}
+    many = np.random.default_rng(0).normal(size=(20_001, 2))
+    assert set(first(Index(many))) == {"filter"}
+    assert first(Index(many, algorithm="tree"))[0] == "tree"
+    spectrum = kernels.Normalized(kernels.Spectrum(3))
+    assert set(first(Index(WORDS, spectrum))) == {"filter"}
+    assert first(Index(WORDS, spectrum, algorithm="tree"))[0] == "tree"
+    alignment = kernels.LocalAlignment()
+    assert first(Index(["MKV", "MKL"], alignment))[0] == "auto"
+
+
 def test_a_large_index_is_searched_as_it_is():
     page = Page(Index(ROWS, "cosine"), most_objects=899)
     about = page.get("/page/about")

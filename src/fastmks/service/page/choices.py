@@ -8,14 +8,18 @@ from typing import Any
 import numpy as np
 
 from fastmks.errors import FastmksError
+from fastmks.filter import has_offer
 from fastmks.kernels import Kernel, Normalized, as_kernel
+from fastmks.objects import read_objects
 from fastmks.service.page.forms import Form, len_of
+from fastmks.spaces import Space
 
 __all__ = ["OWN", "Choice", "list_choices"]
 
 OWN = "own"  # how requests call the kernel of the index
 _N_PAIRS = 32  # objects whose values with each other show the scale of a kernel
 _SECONDS = 1.0  # that looking at these may take, all kernels together
+_FEW = 20_000  # objects whose tree is soon built, even where it takes all pairs
 _WIDEST = 4096  # columns of rows whose distances are looked at
 _TEXTS = {
     "bits": ("tanimoto", "cosine", "linear"),
@@ -60,12 +64,13 @@ class Choice:
 
 
 def list_choices(
-    own: Kernel, form: Form, sample: Any, *, is_large: bool, has_tree: bool
+    own: Kernel, form: Form, sample: Any, *, n_objects: int, is_large: bool, has_tree: bool
 ) -> list[Choice]:
     """Return the kernels to compare, that of the index first.
 
     A large index is searched as it is: under its own kernel, and with a tree only where it has one.
     """
+    is_quick = form.is_vector and n_objects <= _FEW  # to build a tree of, whatever the objects
     texts = () if is_large else _texts(form, sample)
     found = {own: OWN}
     for text in texts:
@@ -74,7 +79,9 @@ def list_choices(
         Choice(
             text,
             kernel,
-            _algorithms(kernel, form, is_large=is_large, has_tree=has_tree),
+            _large_algorithms(kernel, form, has_tree=has_tree)
+            if is_large
+            else _algorithms(kernel, form, sample, is_quick=is_quick or (has_tree and text == OWN)),
             _spread(kernel, sample, _SECONDS / len(found)),
         )
         for kernel, text in found.items()
@@ -98,11 +105,31 @@ def _texts(form: Form, sample: Any) -> tuple[str, ...]:
     return texts
 
 
-def _algorithms(kernel: Kernel, form: Form, *, is_large: bool, has_tree: bool) -> tuple[str, ...]:
-    is_mercer = kernel.mercer_columns >= max(1, form.n_columns)
-    if is_large:
-        return ("tree", "auto", "scan") if has_tree and is_mercer else ("auto", "scan")
-    return ("tree", "filter", "auto", "scan") if is_mercer else ("auto", "scan")
+def _large_algorithms(kernel: Kernel, form: Form, *, has_tree: bool) -> tuple[str, ...]:
+    return ("tree", "auto", "scan") if has_tree and _is_mercer(kernel, form) else ("auto", "scan")
+
+
+def _algorithms(kernel: Kernel, form: Form, sample: Any, *, is_quick: bool) -> tuple[str, ...]:
+    """Return what can search, first what shows most of what bounds spare and is soon built."""
+    if not _is_mercer(kernel, form):
+        return ("filter", "auto", "scan") if _has_offer(kernel, sample) else ("auto", "scan")
+    if is_quick:
+        return "tree", "filter", "auto", "scan"
+    if _has_offer(kernel, sample):
+        return "filter", "auto", "tree", "scan"
+    return "auto", "filter", "tree", "scan"
+
+
+def _is_mercer(kernel: Kernel, form: Form) -> bool:
+    return kernel.mercer_columns >= max(1, form.n_columns)
+
+
+def _has_offer(kernel: Kernel, sample: Any) -> bool:
+    """Whether some filter takes no evaluations to build."""
+    try:
+        return has_offer(Space(read_objects(sample[:2], kernel), kernel))
+    except FastmksError:  # of kernels that know all their objects beforehand
+        return False
 
 
 def _bandwidth(sample: Any) -> float:

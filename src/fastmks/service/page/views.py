@@ -45,7 +45,12 @@ class View:
         self._has_axes = self.form.is_vector and is_dense
         has_tree = settings.algorithm in ("tree", "dual-tree") and self.index._forest.is_whole
         choices = list_choices(
-            settings.kernel, self.form, sample, is_large=self.is_large, has_tree=has_tree
+            settings.kernel,
+            self.form,
+            sample,
+            n_objects=len(self.index),
+            is_large=self.is_large,
+            has_tree=has_tree,
         )
         self.choices = {choice.text: choice for choice in choices if len(self.index)}
 

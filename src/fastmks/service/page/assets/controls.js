@@ -4,7 +4,7 @@ import { count, element } from "./drawings.js";
 import { countAt, stepOf } from "./state.js";
 
 const HINTS = {
-  tree: "Walks a cover tree and leaves out subtrees that cannot hold a match.",
+  tree: "Walks a cover tree and leaves out subtrees that cannot hold a match. Built when first asked for, which takes long where objects are many.",
   filter: "Bounds every value cheaply and evaluates what the bounds leave.",
   auto: "The index chooses by what it has measured.",
   scan: "Evaluates every object.",
