@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fastmks
-from fastmks.service import open_served
+from fastmks.service import open_served, serve
 from serving import Process, serving
 
 N_ROUNDS, N_WRITERS = 5, 4
@@ -186,3 +186,21 @@ def test_a_service_that_is_told_to_stop_answers_and_saves(tmp_path, number):
     assert len(answers[0].json()["answers"]) == 400
     assert len(fastmks.load(path)) == 20_003
     assert "Traceback" not in process.said
+
+
+def test_a_signal_at_the_first_word_ends_it_in_peace(tmp_path):
+    """Whoever has read the address may stop it: from then on signals are heeded."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # not the end of the tests
+    path, said = tmp_path / "index.fmks", []
+    fastmks.Index(np.eye(3)).save(path)
+
+    def stop(address):
+        said.append(httpx.URL(address).port)
+        signal.raise_signal(signal.SIGTERM)
+
+    try:
+        serve(path, port=0, writable=True, announce=stop)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert len(said) == 1
+    open_served(path, writable=True).close()  # nobody has it locked

@@ -70,7 +70,7 @@ def serve(
     make_routes : callable (Served, run) -> routes, optional
         More routes, such as a page; see `make_app`.
     announce : callable (str), optional
-        Told the address once connections are taken.
+        Told the address once requests are answered, and signals heeded.
 
     Examples
     --------
@@ -100,10 +100,9 @@ def serve(
         )
         try:
             app = make_app(served, limits, checked, make_routes=make_routes)
-            if announce is not None:
-                shown = f"[{host}]" if ":" in host else host
-                announce(f"http://{shown}:{listening.getsockname()[1]}")
-            _Server(_configure(app, limits), app).run(sockets=[listening])
+            shown = f"[{host}]" if ":" in host else host
+            address = f"http://{shown}:{listening.getsockname()[1]}"
+            _Server(_configure(app, limits), app, address, announce).run(sockets=[listening])
         finally:
             served.close()
     finally:
@@ -178,11 +177,23 @@ def _configure(app: Starlette, limits: Limits) -> uvicorn.Config:
 
 
 class _Server(uvicorn.Server):
-    """A server that refuses new requests from the moment it is told to stop."""
+    """A server that says where it is, and refuses new requests once it is told to stop."""
 
-    def __init__(self, config: uvicorn.Config, app: Starlette) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        app: Starlette,
+        address: str,
+        announce: Callable[[str], None] | None,
+    ) -> None:
         super().__init__(config)
-        self._app = app
+        self._app, self._address, self._announce = app, address, announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and say so: not before a signal ends it in peace."""
+        await super().startup(sockets)
+        if self.started and self._announce is not None:
+            self._announce(self._address)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop, soon; at a second Ctrl-C, now. The signal has then done its work."""
