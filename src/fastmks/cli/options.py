@@ -11,6 +11,7 @@ import typer
 
 from fastmks.errors import InvalidArgument
 from fastmks.kernels import KERNEL_NAMES, Kernel, as_kernel
+from fastmks.kernels.names import NEEDED
 
 __all__ = [
     "Algorithm",
@@ -76,7 +77,8 @@ def chosen(choice: Enum | None) -> str | None:
 
 def _complete_kernel(incomplete: str) -> list[str]:
     prefix, colon, rest = incomplete.rpartition("normalized:")
-    names = [*KERNEL_NAMES, "globalalignment:bandwidth=", "mismatch:p=", "spectrum:p="]
+    names = [*KERNEL_NAMES]
+    names += [f"{kernel.__name__.lower()}:{next(iter(given))}=" for kernel, given in NEEDED.items()]
     known = [] if colon else ["normalized:"]
     return [f"{prefix}{colon}{name}" for name in [*known, *names] if name.startswith(rest)]
 
