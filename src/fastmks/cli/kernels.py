@@ -17,7 +17,7 @@ difference: smith-waterman."""
 
 
 def kernels(as_json: JsonOption = False) -> None:
-    """List the kernels that --kernel takes: their parameters, and what they compare."""
+    """List the kernels that --kernel takes, with their parameters."""
     from fastmks.kernels.texts import list_text_forms
 
     forms = list_text_forms()
