@@ -7,10 +7,10 @@ from fastmks import Index, Traversal, kernels
 ONE_BY_ONE = Traversal(order="best-first", block=1)
 
 
-def expected(index, name, kernel="cosine", **options):
+def expected(index, name, kernel="cosine", algorithm="tree", **options):
     query = index.get([name])
     under = Index(index.get(index.ids), kernel, ids=index.ids)
-    return under.search(query, algorithm="tree", traversal=ONE_BY_ONE, **options)
+    return under.search(query, algorithm=algorithm, traversal=ONE_BY_ONE, **options)
 
 
 def assert_shown(visit, kernel, hits):
@@ -261,6 +261,9 @@ def test_proteins_are_compared_by_their_letters(visit, proteins):
     page = visit(proteins, link="#id=P03.2")
     assert page.kernels()[0] == "own"
     kernel = kernels.Normalized(kernels.Spectrum(3))
+    assert_shown(page, "own", expected(proteins.index, "P03.2", kernel, "filter", k=10))
+    page.page.select_option("#algorithm", "tree")
+    page.settle()
     assert_shown(page, "own", expected(proteins.index, "P03.2", kernel, k=10))
     assert page.ids("own")[0] == "P03.2"
     assert page.panel("own").locator("mark").count() > 3
