@@ -3,7 +3,6 @@
 import fcntl
 import os
 import pty
-import resource
 import signal
 import struct
 import subprocess
@@ -17,6 +16,7 @@ import numpy as np
 import pytest
 
 from fastmks import Index
+from timing import seconds_more
 
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=(500, 4))
@@ -270,23 +270,8 @@ def test_streamed_answers_are_those_of_one_search(folder):
         assert (int(name), float(value)) == (hits.ids[i, j], hits.values[i, j])
 
 
-def seconds(*words):
-    """Return the time on a CPU that a process takes, which is what it would take on its own."""
-
-    def spent():
-        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return usage.ru_utime + usage.ru_stime
-
-    before = spent()
-    subprocess.run([sys.executable, *words], capture_output=True, check=True)
-    return spent() - before
-
-
 def test_help_takes_at_most_300_ms_more_than_numpy():
-    """The best of several, in turns: others at work make all of them slower."""
-    runs = [(seconds("-m", "fastmks", "--help"), seconds("-c", "import numpy")) for _ in range(5)]
-    helped, imported = (min(times) for times in zip(*runs, strict=True))
-    assert helped < imported + 0.3
+    assert seconds_more(["-m", "fastmks", "--help"], ["-c", "import numpy"]) < 0.3
 
 
 def test_help_imports_nothing_heavy():

@@ -65,8 +65,8 @@ _QUICK = _Sizes(
     n_aligned=60,
     n_queries=20,
     batches=(1, 20),
-    workers=(1, 2),
-    shards=(1, 4),
+    workers=(2,),
+    shards=(2,),
     model_workers=(1, 2),
     rounds=1,
 )
