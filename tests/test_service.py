@@ -9,7 +9,7 @@ import scipy.sparse
 
 import fastmks
 from fastmks import kernels
-from fastmks.service import open_served
+from fastmks.service import Limits, open_served
 from serving import serving
 
 RNG = np.random.default_rng(5)
@@ -173,6 +173,29 @@ def test_functions_of_your_own_take_what_json_gives(tmp_path):
         open_served(path, writable=True, kernel=overlap, decode=json.loads)
     with open_served_again(path, own) as served:  # the failed attempt left no lock
         assert len(served.index) == 3
+
+
+def test_objects_that_could_not_be_saved_are_not_acknowledged(tmp_path):
+    path = tmp_path / "things.fmks"
+
+    def encode(thing):
+        return thing["tags"] if "raw" in thing else json.dumps([thing["tags"]]).encode()
+
+    own = {"encode": encode, "decode": lambda data: {"tags": json.loads(data)[0]}}
+    fastmks.Index([{"tags": ["a"]}], overlap).save(path, encode=encode)
+    limits = Limits(journal_bytes=1)  # saved after every change
+    with serving(path, writable=True, kernel=overlap, limits=limits, **own) as client:
+        for wrong, why in (
+            ({"raw": 1, "tags": []}, "encode must return bytes; it returned list"),
+            ({"other": 1}, "encode raises KeyError: 'tags'"),
+        ):
+            answer = client.post("/v1/objects", json={"objects": [{"tags": ["b"]}, wrong]})
+            assert answer.status_code == 400
+            assert f"objects[1] cannot be saved: {why}" in answer.json()["error"]["message"]
+        assert client.post("/v1/objects", json={"objects": [{"tags": ["c"]}]}).is_success
+        assert client.get("/health").json() == {"status": "ok"}
+    index = fastmks.load(path, kernel=overlap, decode=own["decode"])
+    assert index.get(index.ids) == [{"tags": ["a"]}, {"tags": ["c"]}]
 
 
 def open_served_again(path, own):

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import fastmks
-from fastmks.service import Limits, make_app, open_served, serve
+from fastmks.service import Limits, answers, make_app, open_served, serve
 from fastmks.service.guards import is_loopback
 from fastmks.service.refusals import RefusalError
 from fastmks.service.running import _listen
@@ -76,11 +76,38 @@ def test_sizes(path):
         everything = {**QUERY, "threshold": -1e9}
         answer = client.post("/v1/search", json=everything)
         assert error_of(answer) == (400, "InvalidArgument")
-        assert "50 objects reach the threshold" in answer.json()["error"]["message"]
+        assert "at least 50 objects reach the threshold" in answer.json()["error"]["message"]
         three = {"objects": [[1, 2]] * 3}
         assert error_of(client.post("/v1/objects", json=three)) == (400, "InvalidArgument")
         long = {**QUERY, "only": list(range(200))}
         assert error_of(client.post("/v1/search", json=long)) == (413, "TooLarge")
+
+
+def test_a_threshold_that_all_reach_is_noticed_early(path, monkeypatch):
+    """Before the hits of all queries are in memory."""
+    index = fastmks.load(path)
+    queries = [[1.0, i] for i in range(9)]
+    with serving(path) as client:
+        wanted = client.post("/v1/batch", json={"queries": queries, "threshold": 0.5}).json()
+        monkeypatch.setattr(answers, "_BYTES", 2 * 64 * len(index))
+        found = client.post("/v1/batch", json={"queries": queries, "threshold": 0.5}).json()
+        assert found["answers"] == wanted["answers"]
+        assert found["stats"]["scan_share"] <= 1.0
+        asked = []
+        search_above = fastmks.Index.search_above
+
+        def watched(self, queries, *arguments, **options):
+            asked.append(len(queries))
+            return search_above(self, queries, *arguments, **options)
+
+        monkeypatch.setattr(fastmks.Index, "search_above", watched)
+        assert client.post("/v1/batch", json={"queries": queries, "threshold": 0.5}).is_success
+        assert asked == [2, 2, 2, 2, 1]
+    asked.clear()
+    with serving(path, limits=Limits(hits=len(index) * 3)) as client:
+        every = {"queries": queries, "threshold": -1e9}
+        assert error_of(client.post("/v1/batch", json=every)) == (400, "InvalidArgument")
+        assert asked == [2, 2]
 
 
 def test_a_body_is_never_read_beyond_the_limit(path):

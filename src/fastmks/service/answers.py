@@ -1,6 +1,9 @@
 """Ask an index what a request asks, and write the answer as JSON has it."""
 
 import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from fastmks.errors import InvalidArgument
@@ -12,25 +15,20 @@ from fastmks.service.limits import Limits
 
 __all__ = ["explain", "search", "show_stats"]
 
+_BYTES = 128 << 20  # of the hits that are found before they are counted
+_BYTES_PER_HIT = 64
+_ADDED = (
+    *("kernel_evaluations", "self_evaluations", "query_evaluations", "n_queries", "seconds"),
+    *("bounds", "bound_operations", "nodes"),
+)
+
 
 def search(
     index: Index, asking: Asking, limits: Limits, progress: Progress
 ) -> tuple[list[dict[str, Any]], Stats]:
     """Return an answer for each query, and what they cost."""
     if asking.threshold is not None:
-        above = index.search_above(
-            asking.queries,
-            asking.threshold,
-            threads=limits.threads,
-            progress=progress,
-            **asking.options,
-        )
-        if len(above.values) > limits.hits:
-            raise InvalidArgument(
-                f"an answer has at most {limits.hits} hits; {len(above.values)} objects reach the "
-                "threshold. Pass a greater one."
-            )
-        return [_above(above, i) for i in range(len(above))], above.stats
+        return _search_above(index, asking, limits, progress)
     hits = index.search(
         asking.queries,
         _k(index, asking),
@@ -39,6 +37,43 @@ def search(
         **asking.options,
     )
     return [_best(hits, i) for i in range(len(hits.values))], hits.stats
+
+
+def _search_above(
+    index: Index, asking: Asking, limits: Limits, progress: Progress
+) -> tuple[list[dict[str, Any]], Stats]:
+    """Return all objects that reach the threshold, asking for as many queries as memory is for.
+
+    Any query may find all objects, and only then it is known that these are too many.
+    """
+    at_once = max(1, _BYTES // (_BYTES_PER_HIT * max(1, len(index))))
+    answers: list[dict[str, Any]] = []
+    stats: list[Stats] = []
+    n_hits = 0
+    for begin in range(0, asking.n_queries, at_once):
+        above = index.search_above(
+            asking.queries[begin : begin + at_once],
+            asking.threshold,
+            threads=limits.threads,
+            progress=progress,
+            **asking.options,
+        )
+        n_hits += len(above.values)
+        if n_hits > limits.hits:
+            raise InvalidArgument(
+                f"an answer has at most {limits.hits} hits; at least {n_hits} objects reach "
+                "the threshold. Pass a greater one."
+            )
+        answers += [_above(above, i) for i in range(len(above))]
+        stats.append(above.stats)
+    return answers, _added(stats)
+
+
+def _added(parts: Sequence[Stats]) -> Stats:
+    """Return what searches of the same objects cost together."""
+    sums = {name: sum(getattr(part, name) for part in parts) for name in _ADDED}
+    pruned = sum((Counter(part.pruned) for part in parts), Counter())
+    return replace(parts[0], **sums, pruned=dict(pruned))
 
 
 def explain(index: Index, asking: Asking, limits: Limits, progress: Progress) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fastmks.errors import FastmksError, InvalidArgument
+from fastmks.errors import InvalidArgument
 from fastmks.index import Index
 from fastmks.journal import Journal, name_content
 from fastmks.replacing import sync_folder
@@ -154,7 +154,7 @@ class Writable(Served):
     @property
     def is_broken(self) -> bool:
         """Whether changes are refused, since the journal could not be written."""
-        return self._journal.is_broken
+        return self._journal.is_broken or not self._thread.is_alive()
 
     def submit(self, change: Change) -> "Future[list[Any]]":
         """Queue a change, unless too many are waiting."""
@@ -181,10 +181,12 @@ class Writable(Served):
             self._is_closing = True
             self._news.notify()
         self._thread.join()
-        if not self._journal.is_empty and not self._journal.is_broken:
-            self._save()
-        self._journal.close()
-        os.close(self._lock)  # which unlocks it
+        try:
+            if not self._journal.is_empty and not self._journal.is_broken:
+                self._save()
+        finally:
+            self._journal.close()
+            os.close(self._lock)  # which unlocks it
 
     def _run(self) -> None:
         while True:
@@ -205,6 +207,7 @@ class Writable(Served):
         frame: list[dict[str, Any]] = []
         for change, future in taken:
             try:
+                self._check_encoded(change)
                 ids = _apply(self._writing, change)
             except Exception as error:
                 future.set_exception(error)
@@ -226,6 +229,23 @@ class Writable(Served):
         for future, ids in made:
             future.set_result(ids)
 
+    def _check_encoded(self, change: Change) -> None:
+        """Refuse objects that could not be saved, before they are acknowledged."""
+        if self._encode is None or not change.is_addition:
+            return
+        for i, one in enumerate(change.read):
+            try:
+                written = self._encode(one)
+            except Exception as error:
+                raise InvalidArgument(
+                    f"objects[{i}] cannot be saved: encode raises {type(error).__name__}: {error}"
+                ) from error
+            if not isinstance(written, bytes):
+                raise InvalidArgument(
+                    f"objects[{i}] cannot be saved: encode must return bytes; it returned "
+                    f"{type(written).__name__}."
+                )
+
     def _save(self) -> None:
         """Save the index and begin a new journal. Where that fails the journal only gets longer.
 
@@ -242,7 +262,7 @@ class Writable(Served):
             beside.replace(self.path)
             sync_folder(self.path.parent)
             journal = Journal.begin(self._journal.path, name)
-        except (OSError, FastmksError):
+        except Exception:  # of the file system, or of the user's own function encode
             _LOG.exception("%s cannot be saved; its changes stay in the journal", self.path)
             with suppress(OSError):
                 beside.unlink()
