@@ -4,6 +4,7 @@ import reprlib
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -117,7 +118,7 @@ def read_objects(objects: Any, kernel: Kernel, *, name: str = "objects") -> Obje
     stores: dict[_Key, Store] = {}
     for fields, leaf in leaves(kernel):
         if (fields, leaf.store_key) not in stores:
-            part = _follow(objects, fields, name)
+            part = _follow(objects, fields, leaf, name)
             with _part_named(kernel, leaf):
                 stores[fields, leaf.store_key] = leaf.read(part, name=_named(name, fields))
     _check_lengths(stores, name)
@@ -137,7 +138,9 @@ def read_queries(queries: Any, kernel: Kernel, like: Objects, *, name: str = "qu
         if (fields, leaf.store_key) not in stores:
             given = [queries] if fields and isinstance(queries, tuple) else queries
             stores[fields, leaf.store_key] = leaf.read_queries(
-                _follow(given, fields, name), like.store(fields, leaf), name=_named(name, fields)
+                _follow(given, fields, leaf, name),
+                like.store(fields, leaf),
+                name=_named(name, fields),
             )
     _check_lengths(stores, name)
     return Objects(stores)
@@ -159,7 +162,7 @@ def read_more(objects: Any, kernel: Kernel, like: Objects, *, name: str = "objec
             given = [objects] if fields and isinstance(objects, tuple) else objects
             with _part_named(kernel, leaf):
                 stores[fields, leaf.store_key] = leaf.read_more(
-                    _follow(given, fields, name),
+                    _follow(given, fields, leaf, name),
                     like.store(fields, leaf),
                     name=_named(name, fields),
                 )
@@ -205,7 +208,7 @@ def restore_objects(
     for i, (key, leaf) in enumerate(readers.items()):
         part = record.part(f"store {i}")
         if leaf.store_key == PYTHON_OBJECTS:
-            given = None if objects is None else _follow(objects, key[0], "objects")
+            given = None if objects is None else _follow(objects, key[0], leaf, "objects")
             stores[key] = restore_python(part, objects=given, decode=decode)
         else:
             stores[key] = leaf.restore(part)
@@ -256,7 +259,7 @@ def read_one(one: Any, kernel: Kernel, like: Objects | None, *, name: str) -> Ob
     stores: dict[_Key, Store] = {}
     for fields, leaf in leaves(kernel):
         if (fields, leaf.store_key) not in stores:
-            (part,) = _follow([one], fields, name)
+            (part,) = _follow([one], fields, leaf, name)
             stores[fields, leaf.store_key] = leaf.read_one(
                 part, None if like is None else like.store(fields, leaf), name=_named(name, fields)
             )
@@ -286,8 +289,8 @@ def _part_named(kernel: Kernel, part: Kernel) -> Iterator[None]:
         ) from error
 
 
-def _follow(objects: Any, fields: tuple[int, ...], name: str) -> Any:
-    """Return the parts of the objects that the fields lead to."""
+def _follow(objects: Any, fields: tuple[int, ...], leaf: ObjectKernel, name: str) -> Any:
+    """Return the parts of the objects that the fields lead to; a number is a vector of one."""
     if not fields:
         return objects
     if hasattr(objects, "itertuples"):  # a pandas DataFrame: its columns are the fields
@@ -298,6 +301,8 @@ def _follow(objects: Any, fields: tuple[int, ...], name: str) -> Any:
             _part(item, field, _named(f"{name}[{i}]", fields[:depth]))
             for i, item in enumerate(objects)
         ]
+    if leaf.compares.startswith("vectors") and all(isinstance(one, Real) for one in objects):
+        return [[one] for one in objects]
     return objects
 
 

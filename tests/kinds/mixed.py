@@ -35,6 +35,13 @@ KINDS = [
         bad=[([([1.0], 7)], "field 1 of objects must be strings")],
     ),
     Kind(
+        "a number and a string",
+        K.OnField(0, K.Gaussian(2.0)) + K.OnField(1, K.Normalized(K.Spectrum(1))),
+        [(len(word), word) for word in _WORDS],
+        [(np.float32(len(word)), word) for word in _QUERY_WORDS],
+        bad=[([(2.0, "a"), ([2.0], "a")], "field 0 of objects")],
+    ),
+    Kind(
         "a string, a set and a series",
         K.OnField(1, K.Normalized(K.LocalAlignment(substitution=_LETTERS)))
         + 2.0 * K.OnField(2, K.Jaccard())

@@ -319,7 +319,7 @@ class OnField(Kernel):
     Parameters
     ----------
     field : int
-        Which part, from 0.
+        Which part, from 0. A number is a vector of one, where the kernel compares vectors.
     kernel : Kernel
         The kernel that compares these parts.
 
