@@ -118,6 +118,7 @@ COMBINED = (
     K.Gaussian() * K.Polynomial(degree=2, offset=1.0),
     K.Normalized(K.Polynomial(degree=3, offset=1.0)),
     K.Normalized(K.Linear() + 3.0 * K.Gaussian()),
+    2.0 * K.Cosine() + K.Normalized(K.Linear()),
     3.0 * (K.Cosine() + K.Linear()) * K.Triangular(bandwidth=5.0),
 )
 KERNELS = LEAVES + COMBINED

@@ -32,6 +32,7 @@ KERNELS = [
     K.Triangular(4.0),
     K.Spherical(5.0),
     K.Normalized(K.Linear()),
+    0.5 * K.Cosine() + 2.0 * K.Normalized(K.Linear()),
     2.5 * K.Linear(),
     0.1 * K.Polynomial(degree=4, offset=-2.0),
     0.5 * K.Linear() + K.Polynomial(degree=3, offset=1.0),
@@ -53,6 +54,7 @@ def clustered(n, d):
 DATA = {
     "normal": lambda: rng().standard_normal((700, 9)),
     "clustered": lambda: clustered(1500, 20),
+    "close": lambda: 1.0 + 0.02 * clustered(1500, 12),
     "one column": lambda: rng().standard_normal((300, 1)),
     "low rank": lambda: rng().standard_normal((600, 2)) @ rng().standard_normal((2, 40)),
     "ties": lambda: rng().integers(-2, 3, size=(900, 3)).astype(float),
@@ -277,20 +279,31 @@ def test_axes_are_orthonormal_and_as_many_as_pay():
     assert isotropic.dimension == 60
 
 
-def test_cosines_of_close_vectors_are_bounded_by_distances():
+@pytest.mark.parametrize(
+    ("kernel", "tiny"),
+    [
+        (K.Cosine(), 1e-200),
+        (K.Cosine() + K.Cosine(), 1e-200),
+        (0.1 * (0.2 * K.Cosine() + K.Cosine()), 1e-200),
+        (K.Normalized(K.Linear()), 1e-100),
+        (0.5 * K.Cosine() + 0.5 * K.Normalized(K.Linear()), 1e-100),
+    ],
+    ids=repr,
+)
+def test_cosines_of_close_vectors_are_bounded_by_distances(kernel, tiny):
     rows = 1.0 + 0.02 * clustered(3000, 12)
     rows[::50] = 0.0  # zero vectors have cosine 0, whatever their distance
-    index = Index(rows, "cosine")
+    index = Index(rows, kernel)
     assert choose_axes(index._content.space).origin is not None
     far_apart = rng().standard_normal((3000, 60))
-    assert choose_axes(Index(far_apart, "cosine")._content.space).origin is None
-    queries = np.concatenate([rows[:40] + 1e-3, -rows[:5], np.zeros((1, 12)), 1e-200 * rows[1:3]])
+    assert choose_axes(Index(far_apart, kernel)._content.space).origin is None
+    queries = np.concatenate([rows[:40] + 1e-3, -rows[:5], np.zeros((1, 12)), tiny * rows[1:3]])
     for k in (1, 10, 3000):
         hits = index.search(queries, k, algorithm="filter")
         assert_identical(hits, index.search(queries, k, algorithm="scan"))
     few = index.search(rows[1:40], k=1, algorithm="filter").stats
     assert few.scan_share < 0.1
-    values = K.Cosine().matrix(queries[:12], rows)
+    values = kernel.matrix(queries[:12], rows)
     thresholds = values[:, ::10]
     repeated = np.repeat(queries[:12], thresholds.shape[1], axis=0)
     assert_identical(

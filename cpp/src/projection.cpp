@@ -140,18 +140,19 @@ void AxisProjection::project(const Space& objects, std::size_t begin, std::size_
 
 ScoreRange AxisProjection::scores_below(const Space& objects, const Space&, double value,
                                         double largest) const {
-    ScoreRange range = objects.scores_below(value, largest);
-    if (kind_ == ScoreKind::cosine && is_distance()) {
-        // <x, y> = -|x - y|^2 / 2 + (|x|^2 + |y|^2) / 2, and no vector here is longer than 1.
-        range.high -= 1.0 + 8 * unit;
+    if (!(kind_ == ScoreKind::cosine && is_distance())) {
+        return objects.scores_below(value, largest);
     }
+    // <x, y> = -|x - y|^2 / 2 + (|x|^2 + |y|^2) / 2, and no vector here is longer than 1. The
+    // greatest score here is that of distances; cosines go up to 1.
+    ScoreRange range = objects.scores_below(value, 1.0);
+    range.high -= 1.0 + 8 * unit;
     return range;
 }
 
 double AxisProjection::value_from(const Space& objects, double score, double largest) const {
-    // As above, for vectors of length 1.
-    if (kind_ == ScoreKind::cosine && is_distance()) score += 1.0 - 8 * unit;
-    return objects.value_from(score, largest);
+    if (!(kind_ == ScoreKind::cosine && is_distance())) return objects.value_from(score, largest);
+    return objects.value_from(score + (1.0 - 8 * unit), 1.0);  // as above
 }
 
 double Projection::value_from(const Space&, double, double) const {

@@ -282,8 +282,9 @@ def _named(
     """Return the error that a fault of the core stands for; None for what is no such fault."""
     if isinstance(fault, _core.DamageFault):
         return IndexFileError(
-            "the file that the index was loaded from holds a tree or filter that loses objects: "
-            "it was changed after it was written. Build the index anew from its objects."
+            "a tree or filter of the index loses objects: the file that it was loaded from was "
+            "changed after it was written. Build the index anew from its objects. (If it came from "
+            "no file, this is a fault of fastmks: algorithm='scan' needs neither.)"
         )
     if isinstance(fault, _core.ValueFault):
         query, position, value = fault.args
