@@ -70,15 +70,10 @@ class View:
         return found
 
     def under(self, choice: Choice, progress: Progress, *, algorithm: str) -> Index:
-        """Return the index of the same objects under a kernel, with what a search of it needs."""
-        is_tree = algorithm == "tree"
-        if choice.text == OWN and (self.index._forest.is_whole or not is_tree):
-            index = self.index
-        else:
-            index = self._make("index", choice.text, progress, lambda: self._build(choice, progress))
-        if is_tree:
-            _tree(index, progress)
-        return index
+        """Return the index of the same objects under a kernel; in one part for a tree of it."""
+        if choice.text == OWN and (algorithm != "tree" or self._can_have_tree):
+            return self.index
+        return self._make("index", choice.text, progress, lambda: self._build(choice, progress))
 
     def map(self, choice: Choice, progress: Progress) -> Map | None:
         """Return where objects are drawn; None where the kernel gives no places."""
@@ -156,6 +151,12 @@ class View:
             return np.arange(n_objects, dtype=np.int64)
         rng = np.random.default_rng(0)
         return np.sort(rng.choice(n_objects, size=most, replace=False, shuffle=False))
+
+    @property
+    def _can_have_tree(self) -> bool:
+        """Whether a tree of the index would be one, of all objects; few new ones are scanned."""
+        forest = self.index._forest
+        return forest.is_whole and not forest.parts[0].content.is_fresh
 
     def _map_text(self, choice: Choice) -> str:
         return "" if self._has_axes else choice.text
