@@ -18,7 +18,6 @@ import pytest
 import fastmks
 from fastmks.service import Limits, make_app, open_served, serve
 from fastmks.service.guards import is_loopback
-from fastmks.service.page import page_routes
 from fastmks.service.refusals import RefusalError
 from fastmks.service.running import _listen
 from fastmks.service.working import Deadline, Workers
@@ -268,43 +267,6 @@ def test_without_a_token_only_names_of_this_machine(path):
             b"GET /health HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\nConnection: close\r\n\r\n"
         )
         assert not send(client, twice).startswith(b"HTTP/1.1 200")
-
-
-FOREIGN = [
-    {"sec-fetch-site": "cross-site"},
-    {"sec-fetch-site": "same-site"},
-    {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image"},
-    {"origin": "https://evil.example"},
-    {"origin": "http://localhost:3000"},
-    {"origin": "null"},
-    {"origin": ""},
-]
-
-
-@pytest.mark.parametrize("token", [None, TOKEN])
-def test_pages_of_other_sites_may_not_ask(path, token):
-    """An image of another site is a GET that names this machine, and brings kept passwords."""
-    with serving(path, token=token, make_routes=page_routes) as client:
-        own = f"http://127.0.0.1:{client.base_url.port}"
-        for headers in FOREIGN:
-            for route in ("/v1/index", "/v1/objects/0", "/page/about", "/page/pictures?kernel=own"):
-                assert error_of(client.get(route, headers=headers)) == (403, "ForeignSite")
-            answer = client.post("/v1/search", json=QUERY, headers=headers)
-            assert error_of(answer) == (403, "ForeignSite")
-            assert client.get("/", headers=headers).is_success  # a link may lead here
-            assert client.get("/health", headers=headers).is_success
-        for headers in (
-            {},
-            {"sec-fetch-site": "same-origin"},
-            {"sec-fetch-site": "none"},
-            {"origin": own},
-            # As a proxy hands it on that has another name: the browser has compared them.
-            {"sec-fetch-site": "same-origin", "origin": "https://index.example.org"},
-        ):
-            assert client.get("/page/about", headers=headers).is_success
-            assert client.post("/v1/search", json=QUERY, headers=headers).is_success
-        twice = [("sec-fetch-site", "same-origin"), ("sec-fetch-site", "cross-site")]
-        assert client.get("/v1/index", headers=twice).status_code == 403
 
 
 def test_headers_and_no_cors(path):
