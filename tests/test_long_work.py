@@ -167,3 +167,33 @@ def test_a_check_stops_a_search_and_what_is_built_for_it(algorithm):
     wanted = index.search(queries[:2], k=3, algorithm="scan")
     found = index.search(queries[:2], k=3, progress=Progress(False, lambda: None))
     assert np.array_equal(found.values, wanted.values)
+
+
+def test_a_check_ends_the_wait_for_a_tree_that_another_thread_builds():
+    begun, over = threading.Event(), threading.Event()
+
+    def product(x, y):
+        begun.set()
+        over.wait(60)
+        return float(x * y)
+
+    index = Index([1.0, 2.0, 3.0], product)
+    builder = threading.Thread(target=lambda: index.tree)
+    builder.start()
+    begun.wait(60)
+    calls = []
+
+    def check():
+        calls.append(1)
+        if len(calls) > 2:
+            raise TimeoutError("enough")
+
+    engines = index._forest.parts[0].content.engines
+    try:
+        with pytest.raises(TimeoutError, match="enough"):
+            engines.tree(Progress(False, check))
+    finally:
+        over.set()
+        builder.join()
+    assert len(calls) == 3
+    assert engines.tree(Progress(False, lambda: None)) is index.tree

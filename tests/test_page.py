@@ -1,6 +1,7 @@
 """The page of the service, without a browser: what it is told equals what the library says."""
 
 import asyncio
+import dataclasses
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,9 @@ from starlette.applications import Starlette
 
 import fastmks
 from fastmks import Index, InvalidArgument, Traversal, kernels
+from fastmks.progress import Progress
 from fastmks.service.page import demo_index, page_routes
+from fastmks.service.page.views import _read
 
 RNG = np.random.default_rng(5)
 ROWS = (RNG.normal(size=(900, 12)) * 0.7 ** np.arange(12)).astype(np.float32)
@@ -51,8 +54,9 @@ class Page:
 
     def refusal(self, **request):
         answer = self.ask("POST", "/page/compare", json=request)
-        assert answer.status_code == 422, answer.text
-        return answer.json()["error"]
+        assert answer.status_code == 400, answer.text
+        assert answer.json()["error"]["type"] == "InvalidArgument"
+        return answer.json()["error"]["message"]
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.002, 0.02, 0.4])
@@ -184,20 +188,31 @@ def test_bad_requests_are_refused_in_words(page, request_, words):
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"[1]", b"{", b"\xff", b"[" * 100_000, b'"x"', b"x" * 1_000_001]
+    "body",
+    [
+        b"",
+        b"[1]",
+        b"{",
+        b"\xff",
+        b"[" * 100_000,
+        b'"x"',
+        b'{"kernel": "own", "id": 0, "id": 1}',
+        b'{"kernel": "own", "id": 0, "epsilon": NaN}',
+        b"x" * ((8 << 20) + 1),
+    ],
 )
 def test_bodies_that_are_no_request_are_refused(page, body):
     headers = {"content-type": "application/json"}
     answer = page.ask("POST", "/page/compare", content=body, headers=headers)
-    assert answer.status_code in (413, 422)
-    assert answer.json()["error"]
+    assert answer.status_code == (413 if len(body) > 8 << 20 else 400)
+    assert answer.json()["error"]["message"]
     plain = page.ask("POST", "/page/compare", content=body, headers={"content-type": "text/plain"})
     assert plain.status_code == 415  # which pages of other sites may send unasked
 
 
 @pytest.mark.parametrize("query", ["from=-1", "n=0", "from=x", "n=1e3", "from=" + "9" * 40])
 def test_bad_ranges_are_refused(page, query):
-    assert page.ask("GET", f"/page/objects?{query}").status_code == 422
+    assert page.ask("GET", f"/page/objects?{query}").status_code == 400
 
 
 def test_objects_come_a_page_at_a_time(page):
@@ -230,6 +245,7 @@ def test_the_page_asks_nobody_else_and_sets_no_markup(page):
 
 
 def test_every_object_is_on_the_map_and_in_the_tree(page):
+    page.compare(kernel="linear", id=0, algorithm="tree")
     pictures = page.get("/page/pictures?kernel=linear&tree=true")
     assert len(pictures["map"]["points"]) == len(ROWS)
     assert all(-100 < x < 1100 and -100 < y < 1100 for x, y in pictures["map"]["points"])
@@ -240,6 +256,36 @@ def test_every_object_is_on_the_map_and_in_the_tree(page):
         assert 0 <= begin < end <= len(ROWS)
         assert 0 <= row < until <= len(tree["levels"])
     assert page.get("/page/pictures?kernel=linear")["tree"] is None
+
+
+def test_pictures_are_of_what_was_compared(monkeypatch):
+    """Whoever asks for pictures alone has nothing built for them."""
+    page = Page(Index(ROWS, "cosine"))
+    path = "/page/pictures?kernel=linear&tree=true"
+
+    def fail(*_):
+        raise AssertionError("something is built")
+
+    with monkeypatch.context() as patched:
+        for name in ("Index", "make_map", "make_icicle"):
+            patched.setattr(f"fastmks.service.page.views.{name}", fail)
+        assert page.get(path) == {"version": 1, "map": None, "tree": None}
+    page.compare(kernel="linear", id=0, algorithm="scan")
+    drawn = page.get(path)
+    assert drawn["map"] is not None
+    assert drawn["tree"] is None
+    page.compare(kernel="linear", id=0, algorithm="tree")
+    assert page.get(path)["tree"]["n_objects"] == len(ROWS)
+
+
+def test_a_gap_that_nothing_bounds_is_null(page, monkeypatch):
+    search = Index.search
+
+    def without_bounds(*args, **options):
+        return dataclasses.replace(search(*args, **options), gap=np.array([np.inf]))
+
+    monkeypatch.setattr(Index, "search", without_bounds)
+    assert page.compare(kernel="own", id=0, budget=40)["gap"] is None
 
 
 def test_shares_of_subtrees_are_counted(page):
@@ -361,6 +407,40 @@ def test_a_changed_index_is_seen_anew_and_is_not_changed_by_looking():
     assert index._forest is forest
     page.served.index = Index(ROWS[:5])
     assert page.get("/page/about")["size"] == 5
+
+
+def test_a_tree_of_an_index_in_several_parts_is_that_of_all_its_objects():
+    index = Index(ROWS[:600], "cosine")
+    index.add(ROWS[600:])
+    index.remove([0])
+    page = Page(index)
+    answer = page.compare(kernel="own", id=1, k=4, algorithm="tree")
+    hits = Index(ROWS[1:], "cosine", ids=range(1, 900)).search(
+        ROWS[1:2], k=4, algorithm="tree", traversal=ONE_BY_ONE
+    )
+    assert [hit["id"] for hit in answer["hits"]] == [str(i) for i in hits.ids[0]]
+    assert answer["evaluations"] == hits.stats.kernel_evaluations
+    assert page.get("/page/pictures?kernel=own&tree=true")["tree"]["n_objects"] == 899
+
+
+def test_many_strings_are_read_a_few_at_a_time():
+    """What was read in pieces, and could be stopped between them, is searched as ever."""
+    rng = np.random.default_rng(8)
+    many = ["".join(rng.choice(list("ACGT"), 12)) for _ in range(4100)]
+    page = Page(Index(many, kernels.Normalized(kernels.Spectrum(3))))
+    answer = page.compare(kernel="normalized:spectrum:p=2", id=4099, k=5)
+    hits = Index(many, kernels.Normalized(kernels.Spectrum(2))).search(many[4099:], k=5)
+    assert [hit["id"] for hit in answer["hits"]] == [str(i) for i in hits.ids[0]]
+    assert [hit["value"] for hit in answer["hits"]] == hits.values[0].tolist()
+    looks = []
+
+    def end():
+        looks.append(1)
+        if len(looks) == 2:
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        _read(many, kernels.Spectrum(2), Progress(False, end))
 
 
 def test_the_first_engine_is_soon_built():

@@ -7,8 +7,12 @@ import numpy as np
 import pytest
 
 import fastmks
+from fastmks.progress import Progress
 from fastmks.service import Limits
 from fastmks.service.page import page_routes
+from fastmks.service.page.views import Views
+from fastmks.service.refusals import RefusalError
+from fastmks.service.working import Deadline
 from serving import serving
 
 TOKEN = "a token of some length"
@@ -67,7 +71,92 @@ def test_it_keeps_to_the_time_of_a_request(slow_path):
     ) as client:
         answer = client.post("/page/compare", json={"id": "0", "kernel": _own(client), "k": 2})
         assert answer.status_code == 408
-        assert "took longer than 0.7 s" in answer.json()["error"]
+        assert "took longer than 0.7 s" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("kernel", ["own", "linear"])
+def test_a_tree_that_takes_too_long_is_given_up(tmp_path, kernel):
+    """Neither comparing nor pictures go on with it: the one worker is free soon after."""
+    path = tmp_path / "many.fmks"
+    fastmks.Index(np.random.default_rng(0).normal(size=(30_000, 60)), "cosine").save(path)
+    limits = Limits(seconds=1.0, workers=1)
+    with serving(path, limits=limits, make_routes=page_routes) as client:
+        _own(client)
+        pictures = client.get(f"/page/pictures?kernel={kernel}&tree=true")
+        assert pictures.json()["tree"] is None
+        asked = {"id": "0", "kernel": kernel, "algorithm": "tree"}
+        assert client.post("/page/compare", json=asked).status_code == 408
+        assert _is_soon_free(client)
+        pictures = client.get(f"/page/pictures?kernel={kernel}&tree=true")
+        assert pictures.json()["tree"] is None
+
+
+def test_a_map_that_takes_too_long_is_given_up_and_made_another_time(tmp_path):
+    calls = []
+
+    def pausing(x, y):
+        calls.append(1)
+        time.sleep(0.001 if len(calls) > 2000 else 0.0)
+        return float(len(set(x) & set(y)))
+
+    path = tmp_path / "sets.fmks"
+    fastmks.Index(["abc", "bcd", "xyz"] * 20, prompt).save(path, encode=str.encode)
+    index = fastmks.load(path, kernel=pausing, decode=bytes.decode)
+    view = Views(lambda: index, most_objects=1000).now(Progress(False))
+    deadline = Deadline(0.1)
+    calls.extend([1] * 2000)
+    with pytest.raises(RefusalError, match=r"longer than 0\.1 s"):
+        view.map(view.choices["own"], deadline.progress())
+    assert view.drawn_map(view.choices["own"]) is None
+    assert view.map(view.choices["own"], Progress(False)) is not None
+
+
+def test_who_waits_for_what_another_makes_gives_up_too(path):
+    view = Views(lambda: fastmks.load(path), most_objects=1000).now(Progress(False))
+    begun, done = threading.Event(), threading.Event()
+
+    def make():
+        begun.set()
+        done.wait(60)
+        return "made"
+
+    maker = threading.Thread(target=view._make, args=("a", "b", Progress(False), make))
+    maker.start()
+    begun.wait(60)
+    try:
+        with pytest.raises(RefusalError, match=r"longer than 0\.2 s"):
+            view._make("a", "b", Deadline(0.2).progress(), make)
+    finally:
+        done.set()
+        maker.join()
+    assert view._make("a", "b", Deadline(60.0).progress(), make) == "made"
+
+
+def test_its_bodies_are_those_of_the_service(path):
+    asked = {"id": "0", "kernel": "own"}
+    with serving(path, limits=Limits(body_bytes=20), make_routes=page_routes) as client:
+        answer = client.post("/page/compare", json=asked)
+        assert (answer.status_code, answer.json()["error"]["type"]) == (413, "TooLarge")
+    with serving(path, limits=Limits(bodies_bytes=20), make_routes=page_routes) as client:
+        answer = client.post("/page/compare", json=asked)
+        assert (answer.status_code, answer.json()["error"]["type"]) == (429, "TooMany")
+    large = {**asked, "object": [0.5] * 300_000}
+    del large["id"]
+    with serving(path, limits=Limits(body_bytes=4 << 20), make_routes=page_routes) as client:
+        assert "6 finite numbers" in client.post("/page/compare", json=large).text
+
+
+def test_its_errors_are_those_of_the_service(path):
+    with serving(path, make_routes=page_routes) as client:
+        twice = b'{"kernel": "own", "id": 0, "id": 1}'
+        headers = {"content-type": "application/json"}
+        for route in ("/page/compare", "/v1/search"):
+            answer = client.post(route, content=twice, headers=headers)
+            assert answer.status_code == 400
+            assert answer.json()["error"]["type"] == "InvalidArgument"
+            assert "each key once" in answer.json()["error"]["message"]
+        missing = client.get("/page/nothing.js")
+        assert (missing.status_code, missing.json()["error"]["type"]) == (404, "NotFound")
 
 
 def test_it_waits_in_the_same_line(slow_path):
@@ -93,3 +182,12 @@ def _own(client):
     while (about := client.get("/page/about")).status_code == 408:  # it goes on, and is kept
         pass
     return about.json()["kernels"][0]["text"]
+
+
+def _is_soon_free(client):
+    end = time.monotonic() + 5.0
+    while time.monotonic() < end:
+        if "fastmks_working 0" in client.get("/metrics").text:
+            return True
+        time.sleep(0.05)
+    return False

@@ -28,14 +28,14 @@ HOSTILE = "<img src=x onerror=\"document.title='hit'\">"
 
 
 class Site:
-    """An index on a port of this machine, until it is closed."""
+    """An index on a port of this machine, until it is closed; the page alone, or some app of it."""
 
-    def __init__(self, index):
+    def __init__(self, index, app=None):
         self.served = SimpleNamespace(index=index, path=None, is_writable=True)
         self._socket = socket.socket()
         self._socket.bind(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}/"
-        app = Starlette(routes=page_routes(self.served))
+        app = app or Starlette(routes=page_routes(self.served))
         self._server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
         options = {"sockets": [self._socket]}
         self._thread = threading.Thread(target=self._server.run, kwargs=options, daemon=True)

@@ -1,8 +1,14 @@
 """The page in a browser: picked by mouse and keyboard, its figures are those of the library."""
 
 import pytest
+from starlette.applications import Starlette
+from starlette.responses import HTMLResponse
+from starlette.routing import Route
 
+from conftest import Site
 from fastmks import Index, Traversal, kernels
+from fastmks.service import make_app, open_served
+from fastmks.service.page import page_routes
 
 ONE_BY_ONE = Traversal(order="best-first", block=1)
 
@@ -246,7 +252,9 @@ def test_a_token_is_asked_for_and_sent(visit, digits):
 
     def guard(route):
         is_known = route.request.headers.get("authorization") == "Bearer sesame"
-        route.continue_() if is_known else route.fulfill(status=401, json={"error": "no"})
+        route.continue_() if is_known else route.fulfill(
+            status=401, json={"error": {"message": "no"}}
+        )
 
     page.page.route("**/page/about", guard)
     page.page.reload()
@@ -255,6 +263,42 @@ def test_a_token_is_asked_for_and_sent(visit, digits):
     page.page.wait_for_selector("#token-form", state="hidden")
     page.settle()
     assert len(page.ids("own")) == 10
+
+
+def test_a_gap_that_nothing_bounds_is_unknown(visit, digits):
+    page = visit(digits)
+
+    def unbounded(route):
+        answer = route.fetch()
+        route.fulfill(response=answer, json={**answer.json(), "gap": None})
+
+    page.page.route("**/page/compare", unbounded)
+    page.slide("k", 3)
+    assert page.figure("own", "gap").startswith("unknown")
+    assert page.complaints == []
+
+
+def test_the_service_answers_its_own_page_and_no_other_site(visit, rows, tmp_path):
+    """The browser itself says for whom it asks: nothing here sets a header."""
+    path = tmp_path / "rows.fmks"
+    rows.index.save(path)
+    app = make_app(open_served(path), make_routes=page_routes)
+    service = Site(rows.index, app)
+    html = f'<img src="{service.url}page/about"><a href="{service.url}">a link</a>'
+    foreign = Site(None, Starlette(routes=[Route("/", lambda _: HTMLResponse(html))]))
+    try:
+        page = visit(service)
+        assert len(page.ids("own")) == 10
+        assert page.complaints == []
+        other = page.context.new_page()
+        other.goto(foreign.url.replace("127.0.0.1", "localhost"))
+        counts = page.context.request.get(f"{service.url}metrics").text()
+        assert 'fastmks_refused_total{type="ForeignSite"} 1' in counts
+        other.click("a")
+        other.wait_for_selector("#answers[aria-busy=false] .hits button")
+    finally:
+        service.close()
+        foreign.close()
 
 
 def test_proteins_are_compared_by_their_letters(visit, proteins):

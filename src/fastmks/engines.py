@@ -106,7 +106,7 @@ class Engines:
         built = self._built
         if built.filter is not None:
             return built.filter
-        with self._building.alone():
+        with self._building.alone(progress.check):
             built = self._built
             if built.filter is not None:
                 return built.filter
@@ -129,7 +129,7 @@ class Engines:
         built = self._built
         if built.tree is not None:
             return built.tree
-        with self._building.alone():
+        with self._building.alone(progress.check):
             built = self._built
             if built.tree is not None:
                 return built.tree

@@ -2,8 +2,8 @@
 
 import os
 import threading
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Generic, TypeVar, overload
 
 from fastmks.errors import InvalidArgument
@@ -11,6 +11,7 @@ from fastmks.errors import InvalidArgument
 __all__ = ["Lock", "cached_property"]
 
 _T = TypeVar("_T")
+_PAUSE = 0.05  # seconds between two checks of who waits
 
 
 class Lock:
@@ -20,13 +21,14 @@ class Lock:
     there it is a new lock. A kernel written by the user may come back to the index that is calling
     it, and is told so instead of waiting for itself: who, and what it does. Only what is written in
     C happens between getting the lock and entering the block, so Ctrl-C cannot leave it locked.
+    Whoever waits with a check, as `Progress` has it, waits until that raises.
     """
 
     def __init__(self, who: object, does: str) -> None:
         self._who, self._does = who, does
         self._locks = {os.getpid(): threading.RLock()}
 
-    def alone(self) -> AbstractContextManager[bool]:
+    def alone(self, check: Callable[[], None] | None = None) -> AbstractContextManager[bool]:
         """Return what to enter."""
         process = os.getpid()
         lock = self._locks.get(process)
@@ -34,7 +36,18 @@ class Lock:
             lock = self._locks.setdefault(process, threading.RLock())
         if lock._is_owned():  # type: ignore[attr-defined]
             raise InvalidArgument(f"{self._who!r} {self._does}")
-        return lock
+        return lock if check is None else _entered(lock, check)
+
+
+@contextmanager
+def _entered(lock: Any, check: Callable[[], None]) -> Iterator[bool]:
+    """Enter a lock, or raise what the check raises: it comes from services, not from Ctrl-C."""
+    while not lock.acquire(timeout=_PAUSE):
+        check()
+    try:
+        yield True
+    finally:
+        lock.release()
 
 
 class cached_property(Generic[_T]):  # noqa: N801, as the one of functools

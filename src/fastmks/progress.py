@@ -33,6 +33,11 @@ class Progress:
             return _checked(self.check)
         return _bar(total, unit) if self.shown else _HIDDEN
 
+    def check_now(self) -> None:
+        """Call `check`, where there is one: for work that shows no bar."""
+        if self.check is not None:
+            self.check()
+
     def hidden(self) -> "Progress":
         """The same without a bar, for work beside the one that is shown."""
         return replace(self, shown=False)

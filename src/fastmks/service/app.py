@@ -6,7 +6,7 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -26,12 +26,11 @@ from fastmks.service.openapi import describe
 from fastmks.service.reading import read_json, to_json
 from fastmks.service.refusals import RefusalError, refusal_of
 from fastmks.service.served import Change, Served
-from fastmks.service.working import Deadline, Run, Workers
+from fastmks.service.working import Deadline, LimitedRun, Run, Workers
 
 __all__ = ["make_app"]
 
 _Answer: TypeAlias = Callable[[Request], Awaitable[Response]]
-_T = TypeVar("_T")
 _DEFAULTS = Limits()
 _LOG = logging.getLogger("fastmks.service")
 _UNEXPECTED = RefusalError(
@@ -59,7 +58,8 @@ def make_app(
         machine as their host.
     make_routes : callable (Served, run) -> starlette routes, optional
         More routes, behind the same guard. ``await run(function)`` calls ``function(progress)`` in
-        one of the threads that requests share, under the same limits.
+        one of the threads that requests share, under the same limits, and ``await
+        run.with_body(request, function)`` calls ``function(body, progress)``.
 
     Examples
     --------
@@ -105,6 +105,7 @@ class _Service:
         self.stopping = threading.Event()
         self._workers = Workers(limits)
         self._bodies = Bodies(limits)
+        self.run = LimitedRun(limits, self._workers, self._bodies)
         settings = served.index._forest.settings
         self._reader = Reader(served.form, limits, has_text_ids=settings.has_text_ids)
         self._description = to_json(describe(self._reader, served.form, has_token=has_token))
@@ -130,11 +131,6 @@ class _Service:
             for method, answers in (("POST", posts), ("GET", gets))
             for path, answer in answers.items()
         ]
-
-    async def run(self, function: Callable[[Progress], _T]) -> _T:
-        """Call a function in one of the workers, with the time that a request has."""
-        deadline = Deadline(self._limits.seconds)
-        return await self._workers.run(lambda deadline: function(deadline.progress()), deadline)
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
@@ -219,48 +215,43 @@ class _Service:
     # Searches.
 
     async def _search(self, request: Request) -> Response:
-        def work(text: bytes, deadline: Deadline) -> bytes:
-            (answer,), stats = self._found(self._reader.read_search(read_json(text)), deadline)
+        def work(text: bytes, progress: Progress) -> bytes:
+            (answer,), stats = self._found(self._reader.read_search(read_json(text)), progress)
             return to_json({**answer, "stats": stats})
 
         return await self._worked(request, work)
 
     async def _batch(self, request: Request) -> Response:
-        def work(text: bytes, deadline: Deadline) -> bytes:
-            answers, stats = self._found(self._reader.read_batch(read_json(text)), deadline)
+        def work(text: bytes, progress: Progress) -> bytes:
+            answers, stats = self._found(self._reader.read_batch(read_json(text)), progress)
             return to_json({"answers": answers, "stats": stats})
 
         return await self._worked(request, work)
 
-    def _found(self, asking: Asking, deadline: Deadline) -> tuple[list[dict[str, Any]], Any]:
-        index = self._served.index
-        answers, stats = search(index, asking, self._limits, deadline.progress())
+    def _found(self, asking: Asking, progress: Progress) -> tuple[list[dict[str, Any]], Any]:
+        answers, stats = search(self._served.index, asking, self._limits, progress)
         self.metrics.add_search(stats)
         return answers, show_stats(stats)
 
     async def _explain(self, request: Request) -> Response:
-        def work(text: bytes, deadline: Deadline) -> bytes:
+        def work(text: bytes, progress: Progress) -> bytes:
             asking = self._reader.read_explain(read_json(text))
-            return to_json(explain(self._served.index, asking, self._limits, deadline.progress()))
+            return to_json(explain(self._served.index, asking, self._limits, progress))
 
         return await self._worked(request, work)
 
     async def _object(self, request: Request) -> Response:
-        def work(deadline: Deadline) -> bytes:
+        def work(progress: Progress) -> bytes:
             name = self._reader.read_id(request.path_params["id"])
             index = self._served.index
             if name not in index:
                 raise RefusalError(404, "NotFound", f"there is no object {str(name)[:80]!r}.")
             return to_json({"id": name, "object": self._served.form.show_first(index.get([name]))})
 
-        deadline = Deadline(self._limits.seconds)
-        return Response(await self._workers.run(work, deadline), media_type="application/json")
+        return Response(await self.run(work), media_type="application/json")
 
-    async def _worked(self, request: Request, work: Callable[[bytes, Deadline], bytes]) -> Response:
-        async with self._bodies.read(request) as text:
-            deadline = Deadline(self._limits.seconds)
-            answer = await self._workers.run(lambda deadline: work(text, deadline), deadline)
-        return Response(answer, media_type="application/json")
+    async def _worked(self, request: Request, work: Callable[[bytes, Progress], bytes]) -> Response:
+        return Response(await self.run.with_body(request, work), media_type="application/json")
 
     # Changes.
 

@@ -1,5 +1,5 @@
-"""What every request meets first: names of hosts, the token, the end of the service; and last:
-headers, and its place in the metrics.
+"""What every request meets first: names of hosts, other sites, the token, the end of the service;
+and last: headers, and its place in the metrics.
 """
 
 import base64
@@ -22,6 +22,7 @@ __all__ = ["OPEN", "ROUTE", "Guard", "answer_refusal", "is_loopback"]
 
 OPEN = "/health"  # needs no token
 ROUTE = "fastmks.route"  # where the scope of a request has its route, for the metrics
+_GUARDED = ("/page/", "/v1/")  # what pages of other sites may not reach
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 _HEADERS = {
     "cache-control": "no-store",
@@ -60,7 +61,8 @@ class Guard:
     """The outermost part of the app.
 
     Without a token, requests must name this machine as their host: a page of another site whose
-    name is made to point here would name its own (DNS rebinding).
+    name is made to point here would name its own (DNS rebinding). With or without, what searches
+    or changes is refused to pages of other sites, whose requests a browser marks as such.
     """
 
     def __init__(
@@ -116,9 +118,9 @@ class Guard:
                 headers={"retry-after": "5", "connection": "close"},
             )
         if self._digest is None:
-            return _foreign_host(headers)
+            return _foreign_host(headers) or _foreign_site(scope["path"], headers)
         if scope["path"] == OPEN or _has_token(headers, self._digest):
-            return None
+            return _foreign_site(scope["path"], headers)
         return RefusalError(
             401,
             "Unauthorized",
@@ -126,6 +128,33 @@ class Guard:
             # Basic first: Chromium reads one scheme of a header, and asks for no password otherwise
             headers={"www-authenticate": 'Basic realm="fastmks", Bearer realm="fastmks"'},
         )
+
+
+def _foreign_site(path: str, headers: Headers) -> RefusalError | None:
+    if not path.startswith(_GUARDED) or _is_own_site(headers):
+        return None
+    return RefusalError(
+        403,
+        "ForeignSite",
+        "a browser asks for a page of another site, which may not search here. Open the page of "
+        "this service, or ask from outside a browser.",
+    )
+
+
+def _is_own_site(headers: Headers) -> bool:
+    """Whether a browser asks for this very site, for its user, or nobody says that one asks.
+
+    Browsers that send Sec-Fetch-Site have compared the origins themselves, with the address that
+    their user sees; a proxy may have changed Host since.
+    """
+    sites = headers.getlist("sec-fetch-site")
+    if sites:
+        return len(sites) == 1 and sites[0] in ("same-origin", "none")
+    origins = headers.getlist("origin")
+    if not origins:
+        return True
+    _, _, place = origins[0].partition("://")
+    return len(origins) == 1 and place.lower() == headers.get("host", "").lower()
 
 
 def _foreign_host(headers: Headers) -> RefusalError | None:
@@ -136,8 +165,8 @@ def _foreign_host(headers: Headers) -> RefusalError | None:
     return RefusalError(
         403,
         "ForeignHost",
-        "a service without a token answers to localhost, 127.0.0.1 and [::1] only. Use one of "
-        "these names, or start it with a token.",
+        "a service without a token answers to localhost, 127.0.0.1 or the like, and [::1] only. "
+        "Use one of these names, or start it with a token.",
     )
 
 

@@ -22,7 +22,7 @@ _ERROR: Schema = {
 _REASONS = {
     400: "an argument cannot be used",
     401: "the token is missing or wrong",
-    403: "not allowed: another host's name, or a service without --writable",
+    403: "another host's name, a page of another site, or a service without --writable",
     404: "there is no such object",
     408: "the body came too slowly, or the answer took too long",
     409: "an id is in use",
@@ -45,18 +45,14 @@ def describe(reader: Reader, form: Form, *, has_token: bool) -> dict[str, Any]:
         "/v1/search": {
             "post": _operation(
                 "The objects with the greatest kernel values for one query",
-                {**_with_stats(_answer(reader))},
+                _with_stats(_answer(reader)),
                 reader.describe_search(),
             )
         },
         "/v1/batch": {
             "post": _operation(
                 "The same for several queries",
-                _with_stats(
-                    _object({"answers": {"type": "array", "items": _object(_answer(reader))}})[
-                        "properties"
-                    ]
-                ),
+                _with_stats({"answers": {"type": "array", "items": _object(_answer(reader))}}),
                 reader.describe_batch(),
             )
         },

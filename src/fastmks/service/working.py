@@ -6,20 +6,26 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
+from starlette.requests import Request
+
 from fastmks.progress import Progress
+from fastmks.service.bodies import Bodies
 from fastmks.service.limits import Limits
 from fastmks.service.refusals import RefusalError
 
-__all__ = ["Deadline", "Run", "Workers"]
+__all__ = ["Deadline", "LimitedRun", "Run", "Workers"]
 
 _T = TypeVar("_T")
 
 
 class Run(Protocol):
-    """Runs a function in a thread; what it is given stops searches when time is over."""
+    """Runs functions in threads; what they are given stops searches when time is over."""
 
     async def __call__(self, function: Callable[[Progress], _T], /) -> _T:
         """Return what the function returns, or refuse."""
+
+    async def with_body(self, request: Request, function: Callable[[bytes, Progress], _T], /) -> _T:
+        """Do the same with a function of the body of a request, which is read first."""
 
 
 class Deadline:
@@ -105,3 +111,20 @@ class Workers:
     def close(self) -> None:
         """Wait for what runs."""
         self._pool.shutdown()
+
+
+class LimitedRun:
+    """`Run` within the limits of a service: the time of a request, its workers, its bytes."""
+
+    def __init__(self, limits: Limits, workers: Workers, bodies: Bodies) -> None:
+        self._limits, self._workers, self._bodies = limits, workers, bodies
+
+    async def __call__(self, function: Callable[[Progress], _T], /) -> _T:
+        """Call a function in one of the workers, with the time that a request has."""
+        deadline = Deadline(self._limits.seconds)
+        return await self._workers.run(lambda deadline: function(deadline.progress()), deadline)
+
+    async def with_body(self, request: Request, function: Callable[[bytes, Progress], _T], /) -> _T:
+        """Do the same with the body; the time counts from when that is there as a whole."""
+        async with self._bodies.read(request) as text:
+            return await self(lambda progress: function(text, progress))

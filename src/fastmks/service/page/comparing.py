@@ -1,5 +1,6 @@
 """Answer one comparison: a query under one kernel, with what it cost, and what is drawn of it."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -43,7 +44,7 @@ class _Wanted:
 def compare(view: View, request: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Return the answer to a request, as plain values."""
     wanted = _read(view, request, progress)
-    index = view.under(wanted.choice)
+    index = view.under(wanted.choice, progress, algorithm=wanted.algorithm)
     hits = _search(index, wanted, wanted.algorithm, wanted.promises, trace=True)
     engine = hits.stats.algorithm
     exact = hits
@@ -58,7 +59,7 @@ def compare(view: View, request: Mapping[str, Any], progress: Progress) -> dict[
         "algorithm": engine,
         "query": {"id": wanted.query_id, **view.form.draw(wanted.query[0])},
         "hits": _drawn_hits(view, wanted, hits, exact),
-        "gap": float(hits.gap[0]),
+        "gap": _finite(float(hits.gap[0])),
         "evaluations": hits.stats.kernel_evaluations,
         "scan_evaluations": len(index),
         "seconds": _seconds(index, wanted, engine, wanted.promises),
@@ -84,7 +85,7 @@ def _read(view: View, request: Mapping[str, Any], progress: Progress) -> _Wanted
     query_id = None
     if "id" in request:
         name = view.read_id(request["id"])
-        query, query_id = view.query(name), str(name)
+        query, query_id = view.query(name, progress), str(name)
     else:
         query = _as_batch(view.form.read(request["object"]))
     algorithm = request.get("algorithm", choice.algorithms[0])
@@ -127,7 +128,7 @@ def _scan_seconds(index: Index, wanted: _Wanted, plan: Plan) -> float | None:
     """Return what a scan takes: measured where that is soon done, else as the plan has it."""
     forecast = plan.forecasts.get("scan")
     if forecast is not None and forecast.seconds_per_query > _SOON:
-        return forecast.seconds_per_query
+        return _finite(forecast.seconds_per_query)
     is_dear = any(leaf.is_dear for _, leaf in leaves(wanted.choice.kernel))
     if forecast is None and (is_dear or len(index) > _FEW):
         return None
@@ -155,8 +156,8 @@ def _in_words(plan: Plan) -> dict[str, Any]:
         "forecasts": [
             {
                 "algorithm": name,
-                "seconds": forecast.seconds_per_query,
-                "build_seconds": forecast.build_seconds,
+                "seconds": _finite(forecast.seconds_per_query),
+                "build_seconds": _finite(forecast.build_seconds),
                 "basis": forecast.basis,
             }
             for name, forecast in plan.forecasts.items()
@@ -165,7 +166,7 @@ def _in_words(plan: Plan) -> dict[str, Any]:
 
 
 def _on_map(view: View, wanted: _Wanted, hits: Hits) -> dict[str, Any] | None:
-    map_ = view.map(wanted.choice)
+    map_ = view.map(wanted.choice, wanted.progress)
     assert hits.evaluated is not None  # it was traced
     if map_ is None:
         return None
@@ -176,8 +177,8 @@ def _on_map(view: View, wanted: _Wanted, hits: Hits) -> dict[str, Any] | None:
     )
     return {
         "evaluated": map_.marks(hits.evaluated),
-        "hits": map_.place(view.index.get(hits.ids[0])),
-        "query": map_.place(wanted.query)[0],
+        "hits": map_.place(view.index.get(hits.ids[0]), wanted.progress),
+        "query": map_.place(wanted.query, wanted.progress)[0],
         "words": words,
     }
 
@@ -186,4 +187,9 @@ def _in_tree(view: View, wanted: _Wanted, hits: Hits) -> dict[str, Any] | None:
     if hits.stats.algorithm != "tree":
         return None
     assert hits.evaluated is not None
-    return view.icicle(wanted.choice).shares(hits.evaluated)
+    return view.icicle(wanted.choice, wanted.progress).shares(hits.evaluated)
+
+
+def _finite(number: float) -> float | None:
+    """Return a number, None for what JSON has not: nobody knows how much it is."""
+    return number if math.isfinite(number) else None

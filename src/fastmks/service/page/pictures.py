@@ -1,5 +1,7 @@
 """Two pictures of a search: a map of the objects, and the cover tree as an icicle."""
 
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -8,6 +10,9 @@ import numpy as np
 from fastmks.errors import FastmksError
 from fastmks.index import Index
 from fastmks.kernels import Kernel
+from fastmks.progress import Progress
+from fastmks.service.page.forms import len_of
+from fastmks.service.refusals import RefusalError
 from fastmks.tree import Tree
 
 __all__ = ["Icicle", "Map", "make_icicle", "make_map"]
@@ -19,6 +24,8 @@ _N_PIVOTS = 24  # objects whose values with the others give these their places
 _SCALE = 1000  # places are whole numbers from 0 to this
 _N_STRIPES = 400  # groups of objects that are neighbours in the tree
 _NARROWEST = 1200  # subtrees of less than one object in so many are too narrow to be drawn
+_SOON = 0.05  # seconds between two looks at the time
+_N_STEPS = 10_000  # nodes between two of them
 
 
 class Map:
@@ -40,9 +47,9 @@ class Map:
         """What the axes are, in words."""
         return self._axes.basis
 
-    def place(self, objects: Any) -> list[list[int]]:
+    def place(self, objects: Any, progress: Progress) -> list[list[int]]:
         """Return the places of further objects."""
-        return self._on_page(self._axes.places(objects))
+        return self._on_page(self._axes.places(objects, progress))
 
     def marks(self, evaluated: _Marks) -> str:
         """Return which of the objects that are drawn were evaluated, a letter each."""
@@ -55,7 +62,9 @@ class Map:
         return points
 
 
-def make_map(index: Index, kernel: Kernel | None, positions: _Positions) -> Map | None:
+def make_map(
+    index: Index, kernel: Kernel | None, positions: _Positions, progress: Progress
+) -> Map | None:
     """Return the map of the objects at some positions; None where the kernel gives no places.
 
     Without a kernel, objects are dense rows.
@@ -64,8 +73,10 @@ def make_map(index: Index, kernel: Kernel | None, positions: _Positions) -> Map 
         return None
     objects = index.get(index.ids[positions])
     try:
-        axes = _row_axes(objects) if kernel is None else _kernel_axes(objects, kernel)
-        places = axes.places(objects)
+        axes = _row_axes(objects) if kernel is None else _kernel_axes(objects, kernel, progress)
+        places = axes.places(objects, progress)
+    except RefusalError:  # its time is over
+        raise
     except FastmksError:  # kernels that know all their objects beforehand
         return None
     return Map(positions, axes, places) if np.isfinite(places).all() else None
@@ -81,12 +92,12 @@ class _Axes:
     kernel: Kernel | None = None
     pivots: Any = None
 
-    def places(self, objects: Any) -> _Floats:
+    def places(self, objects: Any, progress: Progress) -> _Floats:
         """Return the places of objects."""
         if self.kernel is None:
             rows = np.asarray(objects, dtype=np.float64)
         else:
-            rows = self.kernel.matrix(objects, self.pivots)
+            rows = _values(self.kernel, objects, self.pivots, progress)
         places: _Floats = (rows - self.center) @ self.axes
         return places
 
@@ -98,17 +109,30 @@ def _row_axes(rows: np.ndarray[Any, Any]) -> _Axes:
     return _Axes("the first two principal axes of the rows", center, _two(vectors))
 
 
-def _kernel_axes(objects: Any, kernel: Kernel) -> _Axes:
-    n_objects = objects.shape[0] if hasattr(objects, "shape") else len(objects)
+def _kernel_axes(objects: Any, kernel: Kernel, progress: Progress) -> _Axes:
+    n_objects = len_of(objects)
     at = np.unique(np.linspace(0, n_objects - 1, min(n_objects, _N_PIVOTS)).astype(int)).tolist()
     pivots = objects[at] if hasattr(objects, "shape") else [objects[i] for i in at]
-    values = kernel.matrix(pivots)
+    values = _values(kernel, pivots, pivots, progress)
     centred = values - values.mean(axis=0)
     centred -= centred.mean(axis=1, keepdims=True)
     lengths, vectors = np.linalg.eigh((centred + centred.T) / 2)
     scale = np.sqrt(np.maximum(lengths, 1e-12 * max(1.0, float(np.abs(lengths).max()))))
     basis = f"the first two axes of the kernel's own space, from {len(at)} objects"
     return _Axes(basis, values.mean(axis=0), _two(vectors / scale), kernel, pivots)
+
+
+def _values(kernel: Kernel, objects: Any, pivots: Any, progress: Progress) -> _Floats:
+    """Return the values of all pairs, of so few objects at a time that it can be stopped soon."""
+    found, begin, count, n_objects = [], 0, 1, len_of(objects)
+    while begin < n_objects:
+        progress.check_now()
+        started = time.monotonic()
+        found.append(kernel.matrix(objects[begin : begin + count], pivots))
+        begin += count
+        if 4.0 * (time.monotonic() - started) < _SOON:
+            count *= 4
+    return np.concatenate(found)
 
 
 def _two(vectors: _Floats) -> _Floats:
@@ -168,12 +192,12 @@ class Icicle:
         )
 
 
-def make_icicle(tree: Tree) -> Icicle:
+def make_icicle(tree: Tree, progress: Progress) -> Icicle:
     """Return a tree as it is drawn."""
     table = tree.nodes
     begin, end = table["begin"], table["end"]
-    parent = _parents(table["first_child"], table["n_children"])
-    levels, row = _rows(table["level"], parent)
+    parent = _parents(table["first_child"], table["n_children"], progress)
+    levels, row = _rows(table["level"], parent, progress)
     # A node is as high as its nearest child allows.
     until = np.full(len(row), len(levels))
     np.minimum.at(until, parent[1:], row[1:])
@@ -187,18 +211,28 @@ def make_icicle(tree: Tree) -> Icicle:
         nodes=drawn.tolist(),
         order=np.arange(len(tree)) if order is None else np.asarray(order),
         n_nodes=tree.n_nodes,
-        roots=_largest(begin, end, parent),
+        roots=_largest(begin, end, parent, progress),
     )
 
 
-def _parents(first: _Positions, count: _Positions) -> _Positions:
+def _checked(nodes: list[int] | range, progress: Progress) -> Iterator[int]:
+    """Give nodes, one after the other, and look at the time now and then."""
+    for i, node in enumerate(nodes):
+        if i % _N_STEPS == 0:
+            progress.check_now()
+        yield node
+
+
+def _parents(first: _Positions, count: _Positions, progress: Progress) -> _Positions:
     parent = np.zeros(len(first), dtype=np.int64)
-    for node in np.flatnonzero(count).tolist():
+    for node in _checked(np.flatnonzero(count).tolist(), progress):
         parent[first[node] : first[node] + count[node]] = node
     return parent
 
 
-def _rows(level: _Positions, parent: _Positions) -> tuple[list[int], _Positions]:
+def _rows(
+    level: _Positions, parent: _Positions, progress: Progress
+) -> tuple[list[int], _Positions]:
     """Return the levels from the root's down, and which of them each node is on.
 
     Objects that are all the same make a node of no level of its own: it goes below its parent.
@@ -208,17 +242,19 @@ def _rows(level: _Positions, parent: _Positions) -> tuple[list[int], _Positions]
     levels = sorted(set(level[is_own].tolist()), reverse=True)
     rows = {one: row for row, one in enumerate(levels)}
     row = np.zeros(len(level), dtype=np.int64)
-    for node in range(1, len(level)):  # parents come before their children
+    for node in _checked(range(1, len(level)), progress):  # parents come before their children
         below = int(row[parent[node]]) + 1
         row[node] = rows[int(level[node])] if is_own[node] else below
     n_rows = max(len(levels), int(row.max()) + 1)
     return [*levels, *range(levels[-1] - 1, levels[-1] - 1 - n_rows + len(levels), -1)], row
 
 
-def _largest(begin: _Positions, end: _Positions, parent: _Positions) -> list[list[int]]:
+def _largest(
+    begin: _Positions, end: _Positions, parent: _Positions, progress: Progress
+) -> list[list[int]]:
     """Return the subtrees two steps below the root, or one where the tree is no deeper."""
     depth = np.zeros(len(parent), dtype=np.int64)
-    for node in range(1, len(parent)):
+    for node in _checked(range(1, len(parent)), progress):
         depth[node] = depth[parent[node]] + 1
     wanted = min(2, int(depth.max()))
     found: list[list[int]] = np.stack([begin, end], axis=1)[depth == wanted].tolist()

@@ -1,6 +1,5 @@
 """The routes of the page: what it asks for, checked, and answered in threads."""
 
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypeVar
@@ -11,16 +10,16 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from fastmks._validate import check_count
-from fastmks.errors import FastmksError, InvalidArgument
+from fastmks.errors import InvalidArgument
 from fastmks.index import Index
 from fastmks.progress import Progress
 from fastmks.service.bodies import Bodies
-from fastmks.service.guards import ROUTE
+from fastmks.service.guards import ROUTE, answer_refusal
 from fastmks.service.limits import Limits
 from fastmks.service.page.comparing import compare
 from fastmks.service.page.views import MOST_HITS, View, Views
-from fastmks.service.reading import to_json
-from fastmks.service.refusals import RefusalError
+from fastmks.service.reading import read_json, to_json
+from fastmks.service.refusals import RefusalError, refusal_of
 from fastmks.service.working import Run
 
 __all__ = ["Served", "page_routes"]
@@ -48,7 +47,6 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-_BODIES = Bodies(Limits(body_bytes=1_000_000))
 _MOST_LISTED = 200  # objects
 
 
@@ -68,13 +66,24 @@ class Served(Protocol):
         """Whether requests may change it."""
 
 
-async def run_unlimited(function: Callable[[Progress], _T]) -> _T:
-    """Call a function in any thread, for as long as it takes."""
-    return await run_in_threadpool(function, Progress(False))
+class Unhurried:
+    """`Run` in any thread, for as long as it takes; bodies are limited as those of a service."""
+
+    def __init__(self) -> None:
+        self._bodies = Bodies(Limits())
+
+    async def __call__(self, function: Callable[[Progress], _T], /) -> _T:
+        """Call a function."""
+        return await run_in_threadpool(function, Progress(False))
+
+    async def with_body(self, request: Request, function: Callable[[bytes, Progress], _T], /) -> _T:
+        """Call a function of the body of a request."""
+        async with self._bodies.read(request) as text:
+            return await run_in_threadpool(function, text, Progress(False))
 
 
 def page_routes(
-    served: Served, run: Run = run_unlimited, *, most_objects: int = 200_000
+    served: Served, run: Run | None = None, *, most_objects: int = 200_000
 ) -> list[BaseRoute]:
     """Return the routes of the page: ``/``, its files, and what it asks for.
 
@@ -82,9 +91,9 @@ def page_routes(
     ----------
     served : Served
         What to look at.
-    run : callable, optional
-        Calls functions in threads, as `fastmks.service.make_app` has it; without limits when not
-        given.
+    run : Run, optional
+        Reads bodies and calls functions in threads, as `fastmks.service.make_app` has it; for as
+        long as they take when not given.
     most_objects : int, default 200_000
         A larger index, or one that takes more memory than so many kilobytes, is searched as it is,
         under its own kernel and with what it has: for every other kernel the page would build
@@ -103,6 +112,7 @@ def page_routes(
     ['/', '/page/about']
     """
     views = Views(lambda: served.index, most_objects=check_count("most_objects", most_objects))
+    working = Unhurried() if run is None else run
     files = {name: (_FOLDER / name).read_bytes() for name in ("index.html", *_TYPES)}
 
     async def front(request: Request) -> Response:
@@ -111,15 +121,13 @@ def page_routes(
     async def asset(request: Request) -> Response:
         name = request.path_params["asset"]
         if name not in _TYPES:
-            return _refusal(404, "the page has no such file.")
+            return _refused(RefusalError(404, "NotFound", "the page has no such file."))
         headers = _HEADERS if name != "icon.svg" else _HEADERS | {"Cache-Control": "max-age=86400"}
         return Response(files[name], media_type=_TYPES[name], headers=headers)
 
-    def answered(
-        answer: _Answer,
-    ) -> Callable[[Request], Awaitable[Response]]:
+    def answered(answer: _Answer) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
-            return await _answered(request, run, views, answer)
+            return await _answered(request, working, views, answer)
 
         return endpoint
 
@@ -133,44 +141,38 @@ def page_routes(
     ]
 
 
-async def _answered(
-    request: Request,
-    run: Run,
-    views: Views,
-    answer: _Answer,
-) -> Response:
-    """Answer in a thread; what is wrong with a request is told in words."""
+async def _answered(request: Request, run: Run, views: Views, answer: _Answer) -> Response:
+    """Answer in a thread; what is wrong with a request is told in words, as the service does."""
     request.scope[ROUTE] = request.url.path
+
+    def work(given: Mapping[str, Any], progress: Progress) -> bytes:
+        return to_json(answer(views.now(progress), given, progress))
+
     try:
-        given = await _body(request) if request.method == "POST" else dict(request.query_params)
-        found = await run(lambda progress: answer(views.now(), given, progress))
-    except RefusalError as error:
-        return _refusal(error.status, str(error))
-    except FastmksError as error:
-        return _refusal(422, str(error))
-    return _json(found)
+        if request.method == "POST":
+            found = await run.with_body(request, lambda text, progress: work(_read(text), progress))
+        else:
+            given = dict(request.query_params)
+            found = await run(lambda progress: work(given, progress))
+    except Exception as error:
+        refusal = refusal_of(error)
+        if refusal is None:
+            raise
+        return _refused(refusal)
+    return Response(found, media_type="application/json", headers=_HEADERS)
 
 
-def _refusal(status: int, message: str) -> Response:
-    return _json({"error": message}, status)
+def _refused(refusal: RefusalError) -> Response:
+    answer = answer_refusal(refusal)
+    answer.headers.update(_HEADERS)
+    return answer
 
 
-def _json(value: Any, status: int = 200) -> Response:
-    return Response(
-        to_json(value), status_code=status, media_type="application/json", headers=_HEADERS
-    )
-
-
-async def _body(request: Request) -> Mapping[str, Any]:
-    """Return the fields of a request, of which no more is read than allowed."""
-    async with _BODIES.read(request) as data:
-        pass
-    try:
-        fields = json.loads(data)
-    except (ValueError, RecursionError):
-        raise InvalidArgument("the request must be JSON.") from None
+def _read(text: bytes) -> Mapping[str, Any]:
+    """Return the fields of a request."""
+    fields = read_json(text)
     if not isinstance(fields, dict):
-        raise InvalidArgument("the request must be a JSON object, with fields by name.")
+        raise InvalidArgument("the body must be an object, with fields by name.")
     return fields
 
 
@@ -200,13 +202,14 @@ def _objects(view: View, given: Mapping[str, Any], progress: Progress) -> dict[s
 
 
 def _pictures(view: View, given: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    """Return what comparing has drawn by now: nothing is built for it."""
     choice = view.choice(given.get("kernel"))
-    map_ = view.map(choice)
-    has_tree = given.get("tree") == "true" and "tree" in choice.algorithms
+    map_ = view.drawn_map(choice)
+    icicle = view.drawn_icicle(choice) if given.get("tree") == "true" else None
     return {
         "version": view.version,
         "map": None if map_ is None else {"points": map_.points, "basis": map_.basis},
-        "tree": view.icicle(choice).as_dict() if has_tree else None,
+        "tree": None if icicle is None else icicle.as_dict(),
     }
 
 

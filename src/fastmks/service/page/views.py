@@ -1,7 +1,6 @@
 """An index at one moment, as the page sees it: under every kernel that it can be compared under."""
 
 import itertools
-import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -9,10 +8,15 @@ import numpy as np
 
 from fastmks.errors import InvalidArgument
 from fastmks.index import Index
+from fastmks.kernels import Kernel
 from fastmks.kernels.object_kernel import leaves
+from fastmks.locks import Lock
+from fastmks.objects import Objects, join_objects, joins_at_once, read_more, read_objects
+from fastmks.progress import Progress
 from fastmks.service.page.choices import OWN, Choice, list_choices
 from fastmks.service.page.forms import Form, find_form
 from fastmks.service.page.pictures import Icicle, Map, make_icicle, make_map
+from fastmks.tree import Tree
 
 __all__ = ["MOST_HITS", "View", "Views"]
 
@@ -21,13 +25,16 @@ _BYTES_EACH = 1000  # of an object of an index that is not large
 _N_SAMPLE = 64  # objects that are looked at to know what all are like
 _MOST_POINTS, _MOST_DEAR_POINTS = 4000, 400  # of a map; the latter where evaluations take long
 _MOST_COLUMNS = 1024  # of rows whose principal axes are computed
+_N_READ = 2000  # strings or graphs that are read for another kernel between two looks at the time
+_FROM_WITHIN = "asks the page, from its own function, for what the page makes with it."
 _T = TypeVar("_T")
 
 
 class View:
     """The objects of an index at one moment. What is made of them is made once, when asked for.
 
-    `version` tells views apart. A large index is searched under its own kernel only.
+    `version` tells views apart. A large index is searched under its own kernel only. Whoever makes
+    something, or waits for who does, brings the progress that ends it.
     """
 
     def __init__(self, index: Index, version: int, *, most_objects: int) -> None:
@@ -36,7 +43,7 @@ class View:
         is_heavy = index.nbytes > _BYTES_EACH * most_objects
         self.is_large = len(index) > most_objects or is_heavy
         self._made: dict[tuple[str, str], Any] = {}
-        self._locks: dict[tuple[str, str], threading.Lock] = {}
+        self._locks: dict[tuple[str, str], Lock] = {}
         settings = self.index._forest.settings
         self.has_text_ids = settings.has_text_ids
         sample = self.index.get(self.index.ids[self._spread(_N_SAMPLE)])
@@ -62,25 +69,46 @@ class View:
             raise InvalidArgument(f"kernel must be one of {known or 'none: the index is empty'}.")
         return found
 
-    def under(self, choice: Choice) -> Index:
-        """Return the index of the same objects under a kernel."""
-        if choice.text == OWN:
+    def under(self, choice: Choice, progress: Progress, *, algorithm: str) -> Index:
+        """Return the index of the same objects under a kernel; in one part for a tree of it."""
+        if choice.text == OWN and (algorithm != "tree" or self._can_have_tree):
             return self.index
-        return self._make("index", choice.text, lambda: self._build(choice))
+        return self._make("index", choice.text, progress, lambda: self._build(choice, progress))
 
-    def map(self, choice: Choice) -> Map | None:
+    def map(self, choice: Choice, progress: Progress) -> Map | None:
         """Return where objects are drawn; None where the kernel gives no places."""
         if self.form.name == "values":  # a row of the matrix says nothing without the others
             return None
         is_dear = any(leaf.is_dear for _, leaf in leaves(choice.kernel))
         # Rows lie where they lie, whatever the kernel.
-        key, kernel = ("", None) if self._has_axes else (choice.text, choice.kernel)
+        kernel = None if self._has_axes else choice.kernel
         positions = self._spread(_MOST_DEAR_POINTS if is_dear else _MOST_POINTS)
-        return self._make("map", key, lambda: make_map(self.index, kernel, positions))
+        return self._make(
+            "map",
+            self._map_text(choice),
+            progress,
+            lambda: make_map(self.index, kernel, positions, progress),
+        )
 
-    def icicle(self, choice: Choice) -> Icicle:
+    def icicle(self, choice: Choice, progress: Progress) -> Icicle:
         """Return the tree of a kernel as it is drawn."""
-        return self._make("icicle", choice.text, lambda: make_icicle(self.under(choice).tree))
+        index = self.under(choice, progress, algorithm="tree")
+        return self._make(
+            "icicle",
+            choice.text,
+            progress,
+            lambda: make_icicle(_tree(index, progress), progress),
+        )
+
+    def drawn_map(self, choice: Choice) -> Map | None:
+        """Return the map if there is one by now."""
+        found: Map | None = self._made.get(("map", self._map_text(choice)))
+        return found
+
+    def drawn_icicle(self, choice: Choice) -> Icicle | None:
+        """Return the tree as it is drawn, if it is by now."""
+        found: Icicle | None = self._made.get(("icicle", choice.text))
+        return found
 
     def read_id(self, given: Any) -> Any:
         """Return the id that a request names; numbers may come as text, since some are long."""
@@ -96,7 +124,7 @@ class View:
                 pass
         raise InvalidArgument(f"id must be the id of an indexed object; got {given!r}.")
 
-    def query(self, name: Any) -> Any:
+    def query(self, name: Any, progress: Progress) -> Any:
         """Return an indexed object as a query, in a batch of its own."""
         if self.form.name != "values":
             return self.index.get([name])
@@ -104,7 +132,7 @@ class View:
             raise InvalidArgument("id cannot be searched for in so large a matrix of values.")
         self.index.get([name])  # so that an id that is not there is known
         at = np.flatnonzero(self.index.ids == name)
-        values = self._objects()
+        values = self._objects(progress)
         return np.concatenate([values[at], values[at, at][:, None]], axis=1)
 
     def drawn(self, ids: np.ndarray[Any, Any]) -> list[dict[str, Any]]:
@@ -124,17 +152,29 @@ class View:
         rng = np.random.default_rng(0)
         return np.sort(rng.choice(n_objects, size=most, replace=False, shuffle=False))
 
-    def _build(self, choice: Choice) -> Index:
-        return Index(self._objects(), choice.kernel, ids=self.index.ids)
+    @property
+    def _can_have_tree(self) -> bool:
+        """Whether a tree of the index would be one, of all objects; few new ones are scanned."""
+        forest = self.index._forest
+        return forest.is_whole and not forest.parts[0].content.is_fresh
 
-    def _objects(self) -> Any:
-        return self._make("objects", "", lambda: self.index.get(self.index.ids))
+    def _map_text(self, choice: Choice) -> str:
+        return "" if self._has_axes else choice.text
 
-    def _make(self, what: str, text: str, make: Callable[[], _T]) -> _T:
+    def _build(self, choice: Choice, progress: Progress) -> Index:
+        objects = _read(self._objects(progress), choice.kernel, progress)
+        return Index(objects, choice.kernel, ids=self.index.ids)
+
+    def _objects(self, progress: Progress) -> Any:
+        return self._make("objects", "", progress, lambda: self.index.get(self.index.ids))
+
+    def _make(self, what: str, text: str, progress: Progress, make: Callable[[], _T]) -> _T:
         """Return what was made before, or make it: once, whoever asks meanwhile waits."""
         key = what, text
-        with self._locks.setdefault(key, threading.Lock()):
+        lock = self._locks.setdefault(key, Lock(self.index.kernel, _FROM_WITHIN))
+        with lock.alone(progress.check):
             if key not in self._made:
+                progress.check_now()
                 self._made[key] = make()
             made: _T = self._made[key]
             return made
@@ -147,15 +187,36 @@ class Views:
         self._find_index = find_index
         self._most_objects = most_objects
         self._versions = itertools.count(1)
-        self._lock = threading.Lock()
+        self._lock = Lock(self, _FROM_WITHIN)
         self._seen: tuple[Any, View] | None = None
 
-    def now(self) -> View:
+    def now(self, progress: Progress) -> View:
         """Return the view of the index as it is."""
-        with self._lock:
+        with self._lock.alone(progress.check):
             index = self._find_index()
             forest = index._forest
             if self._seen is None or self._seen[0] is not forest:
                 view = View(index, next(self._versions), most_objects=self._most_objects)
                 self._seen = forest, view
             return self._seen[1]
+
+
+def _read(objects: Any, kernel: Kernel, progress: Progress) -> Objects:
+    """Return objects as a kernel wants them; graphs and strings some at a time, for that is long.
+
+    They are put together as those that are added to an index.
+    """
+    if hasattr(objects, "shape") or joins_at_once(kernel) or len(objects) <= _N_READ:
+        return read_objects(objects, kernel)
+    chunks = [read_objects(objects[:_N_READ], kernel)]
+    like = join_objects(kernel, [chunks[0].take(np.zeros(0, np.int64))])
+    for begin in range(_N_READ, len(objects), _N_READ):
+        progress.check_now()
+        chunks.append(read_more(objects[begin : begin + _N_READ], kernel, like))
+    progress.check_now()
+    return join_objects(kernel, chunks)
+
+
+def _tree(index: Index, progress: Progress) -> Tree:
+    """Return the tree of an index in one part; what is built can be stopped."""
+    return index._forest.parts[0].content.engines.tree(progress)

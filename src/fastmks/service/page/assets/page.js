@@ -21,7 +21,7 @@ function report(error) {
   if (error.name === "AbortError") return;
   at("notice").textContent = error.message;
   at("notice").hidden = false;
-  at("token-form").hidden = error.status !== 401 && error.status !== 403;
+  at("token-form").hidden = error.status !== 401;
 }
 
 async function start() {
@@ -120,7 +120,7 @@ async function answer() {
       if (stop.signal.aborted) return;
     } catch (error) {
       if (error.name === "AbortError" || stop.signal.aborted) return;
-      if (error.status === 422 && (await relearn().catch(() => false))) return ask_soon(0);
+      if (error.status === 400 && (await relearn().catch(() => false))) return ask_soon(0);
       panel.fail(error.message);
       if (error.status === 0 || error.status === 401 || error.status === 403) {
         report(error);

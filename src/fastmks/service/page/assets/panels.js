@@ -113,7 +113,7 @@ export class Panel {
       ["Evaluations", count(answer.evaluations),
         is_exact_search ? `${share(answer.evaluations)} of ${count(answer.scan_evaluations)}` : `exact: ${count(exact.evaluations)}`],
       ["Time", duration(answer.seconds), is_exact_search ? scanTime : `exact: ${duration(exact.seconds)}`],
-      ["Gap", answer.gap === 0 ? "0" : `≤ ${shortBound(answer.gap)}`, answer.gap === 0 ? "proven exact" : "certified"],
+      ["Gap", ...gapOf(answer.gap)],
       ["Found", `${exact.found} of ${answer.k}`, isSame ? "all of the best" : "others are faint"],
     ]);
   }
@@ -149,7 +149,7 @@ export class Panel {
     const rows = plan.forecasts.map((one) =>
       element("tr", {},
         element("th", { text: one.algorithm, scope: "row" }),
-        element("td", { text: duration(one.seconds) }),
+        element("td", { text: one.seconds === null ? "unknown" : duration(one.seconds) }),
         element("td", { text: one.build_seconds > 0 ? `and ${duration(one.build_seconds)} to build` : "" }),
         element("td", { text: `from ${one.basis}` })),
     );
@@ -157,6 +157,12 @@ export class Panel {
     details.open = is_open;
     this.plan.replaceChildren(details);
   }
+}
+
+/** How far the true values may be above those shown, and in what sense; null where nothing bounds it. */
+function gapOf(gap) {
+  if (gap === null) return ["unknown", "nothing bounds it"];
+  return gap === 0 ? ["0", "proven exact"] : [`≤ ${shortBound(gap)}`, "certified"];
 }
 
 /** The name of a kernel and its parameters, where it is no sum or the like. */

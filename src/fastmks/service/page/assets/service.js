@@ -37,8 +37,8 @@ export async function ask(path, { body, signal } = {}) {
 }
 
 function wordsOf(answer, status) {
-  if (status === 401 || status === 403) return "This service asks for a token.";
+  if (status === 401) return "This service asks for a token.";
   if (status === 429 || status === 503) return "The service is busy. Try again in a moment.";
-  const words = answer && (answer.error ?? answer.detail ?? answer.message);
+  const words = answer?.error?.message;
   return typeof words === "string" ? words : `The service failed (status ${status}).`;
 }
