@@ -364,8 +364,8 @@ def _named(
             )
         return KernelValueError(
             f"{kernel!r} cannot be normalised: K(x, x) = {value} for {x}, which is not a zero "
-            "object: underflow has eaten its digits. Rescale the objects; for vectors, use "
-            "Cosine() in place of Normalized(Linear())."
+            "object: below 1e-270 underflow may have eaten its digits. Rescale the objects; for "
+            "vectors, use Cosine() in place of Normalized(Linear())."
         )
     return None
 

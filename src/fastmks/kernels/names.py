@@ -39,6 +39,10 @@ NEEDED: dict[type[Kernel], dict[str, Any]] = {
     Spectrum: {"p": 3},
 }
 BY_TEXT: dict[str, type[Kernel]] = _BY_NAME | {cls.__name__.lower(): cls for cls in NEEDED}
+_NEEDED_TEXTS = [
+    f"{cls.__name__.lower()}:{','.join(f'{name}={value}' for name, value in given.items())}"
+    for cls, given in NEEDED.items()
+]
 
 # What to write for kernels that a name alone does not make, and for names that others use.
 _WRITE = {
@@ -95,7 +99,8 @@ def as_kernel(kernel: Any) -> Kernel:
         return Custom(kernel)
     raise InvalidArgument(
         f"kernel must be a kernel from fastmks.kernels, a function of two objects, or one of the "
-        f"names {', '.join(KERNEL_NAMES)}; got {kernel!r}.{_hint(kernel)}"
+        f"names {', '.join(KERNEL_NAMES)}, or text such as "
+        f"{', '.join(map(repr, _NEEDED_TEXTS))}; got {kernel!r}.{_hint(kernel)}"
     )
 
 
