@@ -134,6 +134,16 @@ def test_a_first_row_with_something_wrong_in_it_is_no_header(read, first):
         read(f"{first}\n3,4\n5,6\n")
 
 
+@pytest.mark.parametrize("n", [9_000, 30_000, 200_000])
+@pytest.mark.parametrize("header", [True, False])
+def test_rows_may_be_longer_than_what_is_looked_at(read, n, header):
+    names = ["id", *(f"c{i}" for i in range(n))]
+    rows = [[f"n{row}", *(f"{i}.5" for i in range(n))] for row in range(3)]
+    vectors, ids = read("".join(",".join(row) + "\n" for row in ([names] if header else []) + rows))
+    assert ids == ["n0", "n1", "n2"]
+    assert vectors.shape == (3, n)
+
+
 TEXTS = ["two\nlines", "a\r\nb", "c\rd", "\n", "\n\nend\n", 'x "y"\n, z', "plain", "  \n  "]
 
 

@@ -135,10 +135,18 @@ def find_delimiter(lines: Sequence[str]) -> str:
     >>> find_delimiter(["a;b", "1;2"])
     ';'
     """
-    tables = {delimiter: split(lines, delimiter) for delimiter in _DELIMITERS}
+    tables = {delimiter: _rows(lines, delimiter) for delimiter in _DELIMITERS}
     first = {delimiter: rows[:1] for delimiter, rows in tables.items()}
     # Where some row is wrong, the first one says what is right.
     return _best(tables) or _best(first) or ","
+
+
+def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
+    """Return the first rows of a table; none where a field is longer than csv reads."""
+    try:
+        return split(lines, delimiter)
+    except csv.Error:
+        return []
 
 
 def _best(tables: Mapping[str, list[list[str]]]) -> str | None:
@@ -164,7 +172,7 @@ def is_table(lines: Sequence[str]) -> bool:
     (True, True, False)
     """
     delimiter = find_delimiter(lines)
-    rows = split(lines, delimiter)
+    rows = _rows(lines, delimiter)
     if rows and all(_is_meant(field) for row in rows for field in row):
         return True  # also where a line is too short: that is an error, and no text
     if not rows or len({len(row) for row in rows}) != 1:
