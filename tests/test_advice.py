@@ -47,7 +47,7 @@ def test_the_paper_s_optima():
 
 def test_it_prints_as_a_table():
     lines = str(advice(n_machines=8)).splitlines()
-    assert lines[0] == "1 queries, k = 1, 1000000 objects"
+    assert lines[0] == "1 query, k = 1, 1000000 objects"
     assert [line.split()[0] for line in lines[7:]] == ["1", "2", "3", "4", "8"]  # 3 is best
     assert sum("best for scan" in line for line in lines) == 1
     assert sum("best for tree" in line for line in lines) == 1

@@ -116,7 +116,7 @@ def test_what_a_killed_service_acknowledged_is_not_lost(file, capsys):
     service.kill()
     assert n_pending(file) == 1
     assert run(["info", str(file)]) == 0
-    assert "has 1 changes of a service" in capsys.readouterr().err
+    assert "has 1 change of a service" in capsys.readouterr().err
     assert add(file, (7, 7, 7)) == 1
     assert "a service was killed" in capsys.readouterr().err
     assert Process(file, "--writable").stop() == 0

@@ -8,7 +8,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 import fastmks
 from calling import Q, X
@@ -17,6 +19,7 @@ from fastmks.cli import run
 from fastmks.cli.options import Form, OutputForm
 from fastmks.inputs import FORMS
 from fastmks.outputs import OUTPUT_FORMS
+from fastmks.service import Limits
 
 
 class TestBuild:
@@ -61,6 +64,46 @@ class TestBuild:
         fastmks_("build x.npy -o x.fmks --ids ids.txt")
         assert load("x.fmks").ids[0] == 1000
 
+    @pytest.mark.parametrize(
+        ("line", "words"),
+        [
+            ("build x.npy", "x.npy: vectors of 5 columns, read as npy, no ids; kernel Linear()"),
+            ("build x.npy --kernel cosine", "x.npy: vectors of 5 columns, read as npy, no ids\n"),
+            ("build x.npy --ids n.txt", "x.npy: vectors of 5 columns, read as npy, ids from n.txt"),
+            (
+                "build t.csv",
+                "t.csv: vectors of 5 columns, read as csv with header, ids from column 1 'id'",
+            ),
+            (
+                "build t.csv --no-ids --columns a",
+                "t.csv: vectors of 1 column, read as csv with header, no ids",
+            ),
+            ("build plain.csv", "vectors of 2 columns, read as csv without header, no ids"),
+            ("build p.fasta.gz", "p.fasta.gz: strings, read as fasta, ids from names"),
+            ("build m.smi", "fingerprints, read as smiles, ids from names behind SMILES"),
+            ("build named.npz", "vectors of 5 columns, read as npz, ids from the array 'ids'"),
+            ("build t.parquet", "vectors of 1 column, read as parquet, ids from column 'sku'"),
+        ],
+        ids=range(10),
+    )
+    def test_what_was_understood_is_said(self, folder, capfd, line, words):
+        Path("n.txt").write_text("".join(f"n{i}\n" for i in range(300)))
+        Path("plain.csv").write_text("1,2\n3,4\n")
+        np.savez("named.npz", x=X, ids=np.arange(300))
+        parquet.write_table(pyarrow.table({"sku": ["a", "b"], "x": [1.0, 2.0]}), "t.parquet")
+        assert run([*line.split(), "-o", "i.fmks"]) == 0
+        err = capfd.readouterr().err
+        assert words in err
+        assert err.count("\n") == 1
+
+    @pytest.mark.parametrize("line", ["build x.npy -o x.npy", "build x.npy --ids w.txt -o ./w.txt"])
+    def test_no_input_is_replaced(self, failing, line):
+        content = Path("x.npy").read_bytes(), Path("w.txt").read_bytes()
+        code, said = failing(f"{line} --force")
+        assert code == 2
+        assert "which is read; choose another for -o" in said
+        assert (Path("x.npy").read_bytes(), Path("w.txt").read_bytes()) == content
+
     def test_an_existing_file_is_kept_without_force(self, fastmks_, failing):
         fastmks_("build x.npy -o x.fmks")
         content = Path("x.fmks").read_bytes()
@@ -99,6 +142,19 @@ class TestChanges:
         assert "77" in load("t.fmks")
         fastmks_("remove t.fmks 77 n3")
         assert len(load("t.fmks")) == 299
+
+    def test_ids_of_what_is_added_may_come_from_a_file(self, fastmks_, failing):
+        fastmks_("build t.csv -o t.fmks")
+        fastmks_("build x.npy -o x.fmks")
+        Path("ids.txt").write_text("".join(f"{i}\n" for i in range(1000, 1023)))
+        for index, first in (("t.fmks", "1000"), ("x.fmks", 1000)):
+            fastmks_(f"add {index} q.npy --ids ids.txt")
+            assert load(index).get([first]).tolist() == [Q[0].tolist()]
+        assert failing("add x.fmks q.npy --ids w.txt")[1].endswith(
+            "w.txt must be whole numbers, as the ids of the index are; got 'search'."
+        )
+        assert "got 4 ids" in failing("add t.fmks q.npy --ids w.txt")[1]
+        assert failing("add t.fmks - --ids -")[0] == 2
 
     def test_molecules_are_added_with_the_bits_of_the_index(self, fastmks_):
         fastmks_("build m.smi -o m.fmks --bits 256")
@@ -142,6 +198,7 @@ class TestLooking:
         fastmks_("build x.npy -o x.fmks")
         assert "23 queries, k = 5, among 300 objects: scan" in fastmks_("explain x.fmks q.npy -k 5")
         assert json.loads(fastmks_("explain x.fmks q.npy --json"))["k"] == 10
+        assert json.loads(fastmks_("explain x.fmks q.npy --json --only 1,2,2,3"))["k"] == 3
 
     def test_explain_shows_no_table_where_nothing_was_forecast(self, fastmks_):
         fastmks_("build s_TRAIN.tsv -o s.fmks")
@@ -189,9 +246,32 @@ class TestLooking:
 
     def test_bench_takes_queries_out_of_the_objects(self, folder, capfd):
         assert run(["bench", "p.fasta.gz", "--engines", "scan,numpy", "--rounds", "1"]) == 0
-        out, err = capfd.readouterr()
+        out = capfd.readouterr().out
         assert "18 objects, 2 queries, k = 10" in out
-        assert "numpy: for a linear kernel of dense vectors only" in err
+        assert "numpy cannot: it is for a linear kernel of dense vectors only" in out
+
+    def test_bench_goes_on_where_an_engine_cannot(self, fastmks_):
+        np.save("large.npy", 1e200 * X)
+        said = fastmks_("bench large.npy q.npy -k 3 --rounds 2")
+        *rows, last = said.splitlines()[2:]
+        assert [row.split()[0] for row in rows] == ["scan", "filter", "auto", "numpy"]
+        assert last.startswith("tree cannot: Linear() gives object 0 and object 0 the value inf;")
+
+    @pytest.mark.parametrize(
+        ("line", "words"),
+        [
+            ("bench large.npy", "a ranking needs finite values"),
+            ("bench x.npy q.npy -k 301", "k must be between 1 and the 300"),
+            ("bench x.npy w.txt", "queries must be"),
+            ("bench x.npy two.npy", "queries must have 5 columns"),
+        ],
+    )
+    def test_bench_where_no_engine_can(self, failing, line, words):
+        np.save("large.npy", 1e200 * X)
+        np.save("two.npy", Q[:, :2])
+        code, said = failing(line)
+        assert code == 1
+        assert words in said
 
     def test_bench_of_engines_that_are_none(self, failing):
         assert failing("bench x.npy --engines scan,kd")[0] == 2
@@ -347,6 +427,68 @@ class TestProgram:
         code, said = failing("build m.smi -o m.fmks")
         assert code == 1
         assert "reading SMILES needs rdkit, of the extra 'chem'" in said
+
+    @pytest.mark.parametrize(
+        ("line", "code", "words"),
+        [
+            (
+                "build two.npz -o i.fmks",
+                1,
+                "holds the arrays a, b: choose the one with the objects, as in --columns a.",
+            ),
+            ("build bytes -o i.fmks", 1, "and no text. Say what it is with --form."),
+            ("build n.csv -o i.fmks", 1, "choose other columns (--columns), or say which one"),
+            ("search x.fmks q.npy -o h.xls", 2, "got 'h.xls'. Say the form with --output-form."),
+            ("search x.fmks q.npy --budget 50", 1, "budget needs --algorithm tree"),
+            ("build radius=2.csv -o i.fmks", 1, "No such file or directory: radius=2.csv"),
+            ("build x.npy -o i.fmks --kernel foo:rank=3", 2, "'foo:rank=3'"),
+            ("build array.npy -o i.fmks", 1, "save numbers, with array.astype(float)."),
+        ],
+        ids=range(8),
+    )
+    def test_errors_name_options(self, fastmks_, failing, line, code, words):
+        fastmks_("build x.npy -o x.fmks --algorithm scan")
+        np.savez("two.npz", a=X, b=X)
+        np.save("array.npy", np.array([1, "a"], dtype=object), allow_pickle=True)
+        Path("bytes").write_bytes(b"\0\1\2")
+        Path("n.csv").write_text("x,y\n1,2\n3,\n")
+        got, said = failing(line)
+        assert got == code
+        assert words in said
+        assert "=." not in said
+        assert "reshape" not in said
+
+    @pytest.mark.parametrize(
+        "line", ["search e.fmks q.npy", "search e.fmks --self", "explain e.fmks q.npy"]
+    )
+    def test_an_empty_index_is_called_so(self, fastmks_, failing, line):
+        index = Index(X[:2])
+        index.remove([0, 1])
+        index.save("e.fmks")
+        assert failing(line) == (
+            1,
+            "fastmks: error: e.fmks is an empty index: fastmks add puts objects into it.",
+        )
+        assert fastmks_("search e.fmks q.npy --threshold 0") == "query,rank,id,value\n"
+
+    def test_one_object_has_no_others(self, failing):
+        Index(X[:1]).save("one.fmks")
+        assert "--self needs at least two objects" in failing("search one.fmks --self")[1]
+
+    def test_limits_of_a_service_are_shown_in_the_help(self, fastmks_):
+        said = " ".join(fastmks_("serve --help").split())
+        limits = Limits()
+        for option, limit in (
+            ("seconds <float>", f"{limits.seconds:g}"),
+            ("most-k <int>", limits.k),
+            ("most-queries <int>", limits.queries),
+            ("most-bytes <int>", limits.body_bytes),
+            ("waiting <int>", limits.waiting),
+            ("threads <int>", limits.threads),
+            ("journal-bytes <int>", limits.journal_bytes),
+        ):
+            found = said.partition(f"--{option} ")[2].partition(" --")[0]
+            assert f"[default: ({limit})]" in found, option
 
     def test_choices_are_those_of_the_library(self):
         assert tuple(one.value for one in Form) == FORMS

@@ -55,6 +55,8 @@ def write_files(folder):
         )
     (folder / "names.txt").write_text("John Smith\nJane Doe\nJo Smit\nAnn Other\n")
     (folder / "gone.txt").write_text("A7\nA8\n")
+    (folder / "some.txt").write_text("A1\nA2\n")
+    (folder / "more.txt").write_text("".join(f"B{i}\n" for i in range(7)))
 
 
 def test_the_page_runs(tmp_path, monkeypatch, capfd):

@@ -55,7 +55,7 @@ def test_exit_codes_and_one_line_errors(folder):
 
 def test_no_bar_where_nobody_looks(folder):
     done = call(folder, "search", "x.fmks", "q.npy", "-o", "h.csv")
-    assert done.stderr.count("\n") == 1
+    assert done.stderr.count("\n") == 2
     assert "\r" not in done.stderr
 
 
@@ -69,7 +69,9 @@ def test_a_reader_that_goes_away_is_no_news(folder):
     )
     assert process.stdout.readline() == b"query,rank,id,value\n"
     process.stdout.close()
-    assert process.stderr.read() == b""
+    assert process.stderr.read().splitlines() == [
+        b"many.npy: vectors of 4 columns, read as npy, no ids"
+    ]
     process.stderr.close()
     assert process.wait(timeout=60) == 141
 
@@ -229,6 +231,32 @@ with end_by_signals():
         preexec_fn=heed_interrupts,
     )
     assert (done.stdout, done.returncode) == ("lost\n", code)
+
+
+@pytest.mark.parametrize("module", ["fastmks.cli.running", "typer", "fastmks.cli.building"])
+def test_an_interrupt_while_modules_are_imported_is_no_news(module):
+    program = f"""
+import os, signal, sys
+
+class Interrupts:
+    def find_spec(self, name, *_):
+        if name == "{module}":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupts())
+sys.argv = ["fastmks", "--help"]
+from fastmks.cli import main
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+        preexec_fn=heed_interrupts,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
 def test_memory_does_not_grow_with_the_number_of_queries(folder):

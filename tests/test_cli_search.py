@@ -63,8 +63,44 @@ class TestSearch:
             assert code == 1
             kind = "whole numbers" if index == "x.fmks" else "strings"
             assert f"--only must be ids of the index ({kind}) with commas between them" in line
-            assert line.endswith(f"is no id of it, and there is no file '{only}'.")
+            assert line.endswith("is no id of it.")
         fastmks_(f"{command} t.fmks q.npy -k 1 --only n4,n5")
+
+    @pytest.mark.parametrize("command", ["search", "explain"])
+    def test_only_reads_a_file_where_that_is_said(self, fastmks_, failing, command):
+        fastmks_("build t.csv -o t.fmks")
+        Path("n4").write_text("n7\n")
+        Path("some.txt").write_text("n5\nn6\n\nn5\n")
+        Path("none.txt").write_text("\n")
+        Path("other.txt").write_text("n5\nx\n")
+        line = f"{command} t.fmks q.npy --only"
+        if command == "search":
+            assert {row[2] for row in rows_of(fastmks_(f"{line} n4"))} == {"n4"}
+            assert {row[2] for row in rows_of(fastmks_(f"{line} @some.txt"))} == {"n5", "n6"}
+        for wrong, said in (
+            ("some.txt", "'some.txt' is no id of it. For the file some.txt, write @some.txt."),
+            ("@other.txt", "'x' is no id of it."),
+            ("@none.txt", "--only must name at least one id; none.txt holds none."),
+            ("@missing.txt", "No such file or directory: missing.txt"),
+            ("n5," * 500 + "x", "'x' is no id of it."),
+        ):
+            code, found = failing(f"{line} {wrong}")
+            assert code == 1
+            assert found.endswith(said)
+        code, found = failing(f"{command} t.fmks - --only @-")
+        assert code == 2
+        assert "standard input can be read once" in found
+
+    @pytest.mark.parametrize("output", ["q.npy", "x.fmks", "./q.npy", "link.csv", "some.csv"])
+    def test_nothing_that_is_read_is_replaced(self, folder, failing, output):
+        Path("link.csv").symlink_to("q.npy")
+        Path("some.csv").write_text("4\n")
+        content = Path(output).read_bytes()
+        line = f"search x.fmks q.npy --only @some.csv -o {output} --output-form csv"
+        code, said = failing(line)
+        assert code == 2
+        assert f"{output} is the same file as" in said
+        assert Path(output).read_bytes() == content
 
     def test_names_that_no_text_has(self, fastmks_, failing, capfd):
         Index(np.eye(2), ids=["a", "b\ud800"]).save("odd.fmks")
@@ -121,8 +157,8 @@ class TestSearch:
         want = rows_of_hits(Index(X, "cosine").search(Q, 2, only=[3, 5, 8]), range(23))
         assert rows_of(fastmks_("search x.fmks q.npy -k 2 --only 3,5,8")) == want
         Path("only.txt").write_text("3\n5\n\n8\n")
-        assert rows_of(fastmks_("search x.fmks q.npy -k 2 --only only.txt")) == want
-        assert len(rows_of(fastmks_("search x.fmks q.npy --only 3,5,8"))) == 3 * 23
+        assert rows_of(fastmks_("search x.fmks q.npy -k 2 --only @only.txt")) == want
+        assert len(rows_of(fastmks_("search x.fmks q.npy --only 3,5,3,8,8"))) == 3 * 23
 
     def test_each_object_among_the_others(self, fastmks_):
         want = rows_of_hits(Index(X, "cosine").search_self(2), range(300))
@@ -140,6 +176,14 @@ class TestSearch:
         assert out == ""
         assert "23 queries, 46 hits" in err
         assert "6900 kernel evaluations (100.00% of a scan), exact" in err
+        assert err.startswith("q.npy: vectors of 5 columns, read as npy, no ids\n")
+
+    def test_one_is_not_many(self, folder, capfd):
+        np.save("one.npy", Q[:1])
+        assert run(words("search x.fmks one.npy -k 1 --only 4 --algorithm scan -o h.csv")) == 0
+        err = capfd.readouterr().err
+        assert "1 query, 1 hit, " in err
+        assert " 1 kernel evaluation (100.00%" in err
 
     def test_strings_molecules_and_series(self, fastmks_, monkeypatch):
         for file in ("p.fasta.gz", "m.smi", "w.txt", "s_TRAIN.tsv"):
@@ -155,15 +199,23 @@ class TestSearch:
         fastmks_("build w.txt -o w.fmks")
         assert len(rows_of(fastmks_("search w.fmks w.txt"))) == 16
 
-    def test_errors_in_a_later_chunk_say_where_it_began(self, failing):
+    def test_errors_in_a_later_chunk_name_the_query_of_the_file(self, failing):
         bad = Q.copy()
         bad[11, 2] = np.nan
         np.save("bad.npy", bad)
         code, line = failing("search x.fmks bad.npy --chunk 5 -o h.csv")
         assert code == 1
-        assert "queries[1" in line
-        assert "counted from query 10" in line
+        assert "queries[11, 2] is nan" in line
         assert not Path("h.csv").exists()
+
+    def test_values_in_a_later_chunk_name_the_query_of_the_file(self, fastmks_, failing):
+        fastmks_("build x.npy -o l.fmks")
+        bad = Q.copy()
+        bad[11] = 1e308 * np.sign(X[0])
+        np.save("bad.npy", bad)
+        code, line = failing("search l.fmks bad.npy --chunk 5 -o h.csv")
+        assert code == 1
+        assert "gives queries[11] and object" in line
 
     @pytest.mark.parametrize(
         ("line", "code", "words"),
@@ -173,6 +225,7 @@ class TestSearch:
             ("search x.fmks q.npy -k 0", 2, "-k"),
             ("search x.fmks q.npy -k 301", 1, "k must be between 1 and the 300"),
             ("search x.fmks q.npy --threshold 1 --epsilon 0.1", 2, "--threshold is exact"),
+            ("search x.fmks q.npy --threshold 1 -k 2", 2, "no -k"),
             ("search x.fmks --self --only 1", 2, "--self takes neither"),
             ("search x.fmks q.npy --rank 5 --epsilon 1", 1, "rank"),
             ("search x.fmks q.npy --algorithm kd", 2, "kd"),
@@ -187,7 +240,7 @@ class TestSearch:
             ("search x.fmks q.npy --no-ids --id-column a", 2, "exclude each other"),
             ("search x.fmks q.npy --form xls", 2, "xls"),
         ],
-        ids=range(18),
+        ids=range(19),
     )
     def test_wrong_usage_is_2_and_failed_work_is_1(self, failing, line, code, words):
         got, said = failing(line)

@@ -311,9 +311,32 @@ class TestNumpyFiles:
 
     def test_several_arrays_need_a_choice(self, tmp_path):
         np.savez(tmp_path / "x.npz", train=X, test=2 * X)
-        with pytest.raises(InvalidArgument, match="holds the arrays train, test"):
+        with pytest.raises(InvalidArgument, match=r"arrays train, test: .* columns=\['train'\]\.$"):
             read(tmp_path / "x.npz")
         assert np.array_equal(read(tmp_path / "x.npz", columns=["test"]).objects, 2 * X)
+
+    def test_what_was_seen_is_known(self, tmp_path):
+        np.savez(tmp_path / "x.npz", X, ids=np.arange(11))
+        np.save(tmp_path / "series.npy", np.ones((2, 3, 4)))
+        with open_objects(tmp_path / "x.npz") as file:
+            seen = file.n_columns, file.has_header, file.ids_from
+        assert seen == (X.shape[1], None, "the array 'ids'")
+        with open_objects(tmp_path / "series.npy") as file:
+            assert (file.n_columns, file.ids_from) == (None, None)
+
+    @pytest.mark.parametrize(
+        ("array", "words"),
+        [
+            (np.array([{}, 1], dtype=object), "Objects of Python are not read: save numbers"),
+            (np.array([1.0, 2.0]), "save array.reshape"),
+            (np.array([1j, 2j]), "of complex128.$"),
+        ],
+    )
+    def test_the_way_out_is_that_of_the_type(self, tmp_path, array, words):
+        np.save(tmp_path / "x.npy", array, allow_pickle=True)
+        with pytest.raises(InvalidArgument, match=words) as error:
+            read(tmp_path / "x.npy")
+        assert ("reshape" in str(error.value)) == (array.dtype.kind == "f")
 
     def test_ids_must_be_as_many(self, tmp_path):
         np.savez(tmp_path / "x.npz", X, ids=np.arange(3))

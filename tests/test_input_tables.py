@@ -99,13 +99,16 @@ def test_zeros_and_ones_are_bits_where_fingerprints_are_wanted(read):
         ("1,2\n3,1_0\n", {}, "line 2, column 2: vectors are made of finite numbers; got '1_0'"),
         ("1,2\n3,4,5\n", {}, "line 2: 3 fields, where the first line has 2"),
         ('1,2\n"3,4\n', {}, "line 2: a quote that this row opens is not closed"),
-        ("a,b\n", {}, "line 1, column 2: vectors are made of"),
-        ("id,x\n", {"header": True}, "holds no objects"),
+        ("a,b\n", {}, "holds no objects: there are no rows below its header (a, b)."),
+        ("id,x\n", {"header": True}, "holds no objects: there are no rows below its header"),
+        ("a\n", {}, "there are no rows below its header (a)"),
+        ("a,b\n", {"columns": ["b"], "kind": "strings"}, "there are no rows below its header"),
+        ("a,b\n", {"header": False}, "line 1, column 2: vectors are made of"),
         ("id,x\n1,2\n", {"id_column": "y"}, "it has id, x; got 'y'"),
         ("id,x\n1,2\n", {"id_column": "3"}, "or number them from 1 to 2"),
         ("id,x\n1,2\n", {"columns": ["q"]}, "columns must name columns of"),
     ],
-    ids=range(12),
+    ids=range(15),
 )
 def test_what_is_wrong_is_named_with_line_and_column(read, text, options, words):
     with pytest.raises(InvalidArgument) as error:
@@ -129,6 +132,16 @@ def test_ids_of_a_stream_may_turn_into_numbers_later(read):
 def test_a_first_row_with_something_wrong_in_it_is_no_header(read, first):
     with pytest.raises(InvalidArgument, match="line 1"):
         read(f"{first}\n3,4\n5,6\n")
+
+
+@pytest.mark.parametrize("n", [9_000, 30_000, 200_000])
+@pytest.mark.parametrize("header", [True, False])
+def test_rows_may_be_longer_than_what_is_looked_at(read, n, header):
+    names = ["id", *(f"c{i}" for i in range(n))]
+    rows = [[f"n{row}", *(f"{i}.5" for i in range(n))] for row in range(3)]
+    vectors, ids = read("".join(",".join(row) + "\n" for row in ([names] if header else []) + rows))
+    assert ids == ["n0", "n1", "n2"]
+    assert vectors.shape == (3, n)
 
 
 TEXTS = ["two\nlines", "a\r\nb", "c\rd", "\n", "\n\nend\n", 'x "y"\n, z', "plain", "  \n  "]
@@ -206,15 +219,17 @@ class TestEndsOfLinesWithinQuotes:
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        (["1,5 2,5", "3,5 4"], "line 1, column 2: .* got '2,5'"),
+        (["1,5 2,5", "3,5 4"], "line 1, column 1: .* got '1,5'"),
+        (["x y", "1,5 2", "3,5 4"], r"line 2, column 1 \(x\): .* got '1,5'.* as in 1.5, or say"),
         (["1 -2,5", "3,5 4"], "line 1, column 2: .* got '-2,5'"),
-        (["x y", "1,5 2,5"], r"line 2, column 2 \(y\): .* got '2,5'"),
+        (["x y", "1,5 2,5"], r"line 2, column 1 \(x\): .* got '1,5'"),
         (["id x", "a 1.002,5"], r"line 2, column 2 \(x\): .* got '1.002,5'.* as in 1002.5"),
         (["a 1,5 2,5", "b 2,5 1"], "line 1, column 2: .* got '1,5'"),
-        (["1,5 2,5 3"] * 3, "column 2: .* got '2,5'"),
+        (["1,5 2,5 3"] * 3, "column 1: .* got '1,5'"),
         (["1 2", "3 4,25e-3"], "line 2, column 2: .* got '4,25e-3'"),
+        (["x y", "1 1,234,567.5"], r"column 2 \(y\): .* got '1,234,567.5'.* as in 1234567.5\."),
     ],
-    ids=range(7),
+    ids=range(9),
 )
 def test_decimal_commas_are_called_so(read, name, between, rows, words):
     with pytest.raises(InvalidArgument, match=words) as error:
@@ -225,4 +240,33 @@ def test_decimal_commas_are_called_so(read, name, between, rows, words):
 def test_commas_in_quotes_are_decimal_commas_too(read):
     with pytest.raises(InvalidArgument, match="got '2,5'. Commas are no decimal points"):
         read('x,y\n1,"2,5"\n')
-    assert read('name,x\n"1,5",2\n').ids == ["1,5"]
+    with pytest.raises(InvalidArgument, match=r"line 1, .* got '1,234'.* 1.234 or 1234, or say"):
+        read('"1,234",5\n"2,345",6\n')
+    with pytest.raises(InvalidArgument, match="line 2, .* got '1,5'. Commas are no decimal points"):
+        read('name,x\n"1,5",2\n')
+
+
+def test_ids_with_commas_are_ids_where_that_is_said(read):
+    assert read('name,x\n"1,5",2\n', id_column="name").ids == ["1,5"]
+    assert read('id,x\n"1,5",2\n').ids == ["1,5"]
+    assert read('name,x\n"1,5 mm",2\n').ids == ["1,5 mm"]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "seen"),
+    [
+        ("1,2\n3,4\n", {}, (2, False, None)),
+        ("x,y\n1,2\n", {}, (2, True, None)),
+        ("a,1,2\n", {}, (2, False, "column 1")),
+        ("id,x\n1,2\n", {}, (1, True, "column 1 'id'")),
+        ("id,x\n1,2\n", {"has_ids": False}, (1, True, None)),
+        ("x,y,z\n1,2,3\n", {"id_column": "z", "columns": ["y"]}, (1, True, "column 3 'z'")),
+        ("id,name\n1,ann\n", {"kind": "strings"}, (None, True, "column 1 'id'")),
+    ],
+    ids=range(7),
+)
+def test_what_was_seen_is_known(tmp_path, text, options, seen):
+    path = tmp_path / "x.csv"
+    path.write_text(text)
+    with open_objects(path, **options) as file:
+        assert (file.n_columns, file.has_header, file.ids_from) == seen

@@ -81,6 +81,13 @@ class TestText:
         with pytest.raises(InvalidArgument, match="form must be one of arrow, csv, .*; got 'xls'"):
             open_objects(tmp_path / "x", form="xls")
 
+    @pytest.mark.parametrize("kind", [None, "strings"])
+    @pytest.mark.parametrize("n", [70_000, 200_000, 20_000_000])
+    def test_lines_may_be_longer_than_what_is_looked_at(self, tmp_path, kind, n):
+        lines = ["a" * n, "b,1", "c" * n]
+        (tmp_path / "x").write_text("\n".join(lines))
+        assert read(tmp_path / "x", kind=kind).objects == lines
+
 
 class TestMolecules:
     def test_names_and_fingerprints(self, tmp_path):

@@ -267,7 +267,7 @@ REFUSED = [
     (K.Custom(overlap), ["ab"], {"ab"}, "got one set"),
     (K.Precomputed(), GRAM, GRAM, "must be 3 rows of 6 values"),
     (K.Precomputed(), GRAM[:1, :1], [[1.0, 2.0, 3.0], [1.0, 4.0, 2.0]], "must be symmetric"),
-    (K.OnField(0, K.Linear()), [([1.0],)], ([1.0, 2.0],), "field 0 of objects must have 1 columns"),
+    (K.OnField(0, K.Linear()), [([1.0],)], ([1.0, 2.0],), "field 0 of objects must have 1 column,"),
 ]
 
 

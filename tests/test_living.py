@@ -333,7 +333,7 @@ def test_an_index_can_be_emptied_and_filled_again():
     assert len(index) == 0
     assert index.ids.tolist() == []
     assert index.nbytes == 0
-    assert repr(index) == "<Index: 0 vectors of 1 columns, Linear(), auto>"
+    assert repr(index) == "<Index: 0 vectors of 1 column, Linear(), auto>"
     with pytest.raises(InvalidArgument, match="between 1 and the 0 indexed objects"):
         index.search([1.0])
     with pytest.raises(InvalidArgument, match="holds no objects"):
@@ -341,7 +341,7 @@ def test_an_index_can_be_emptied_and_filled_again():
     above = index.search_above([[1.0], [2.0]], threshold=0.0)
     assert len(above) == 2
     assert len(above.values) == 0
-    with pytest.raises(InvalidArgument, match="queries must have 1 columns"):
+    with pytest.raises(InvalidArgument, match="queries must have 1 column,"):
         index.search_above([[1.0, 2.0]], threshold=0.0)
     assert index.add([[5.0]]).tolist() == [2]
     assert index.search([1.0]).values.tolist() == [[5.0]]

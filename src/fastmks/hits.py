@@ -7,6 +7,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from fastmks.wording import counted
+
 __all__ = ["Hits", "HitsAbove", "Stats"]
 
 _Values: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
@@ -119,7 +121,7 @@ class Hits:
 
     def __repr__(self) -> str:
         n_queries, k = self.values.shape
-        return f"<Hits: {k} best for each of {n_queries} queries, {_cost(self.stats)}>"
+        return f"<Hits: {k} best for each of {counted(n_queries, 'query')}, {_cost(self.stats)}>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,8 +186,9 @@ class HitsAbove:
         return (self[query] for query in range(len(self)))
 
     def __repr__(self) -> str:
-        return f"<HitsAbove: {len(self.values)} for {len(self)} queries, {_cost(self.stats)}>"
+        asked = counted(len(self), "query")
+        return f"<HitsAbove: {len(self.values)} for {asked}, {_cost(self.stats)}>"
 
 
 def _cost(stats: Stats) -> str:
-    return f"{stats.kernel_evaluations} kernel evaluations in {stats.seconds:.3g} s"
+    return f"{counted(stats.kernel_evaluations, 'kernel evaluation')} in {stats.seconds:.3g} s"

@@ -60,7 +60,7 @@ def load(
     ...     fastmks.Index([[3.0], [2.0]], kernel="gaussian").save(path)
     ...     index = fastmks.load(path)
     >>> index
-    <Index: 2 vectors of 1 columns, Gaussian(bandwidth=1.0), auto>
+    <Index: 2 vectors of 1 column, Gaussian(bandwidth=1.0), auto>
     """
     if not isinstance(mmap, bool) or not isinstance(verify, (bool, type(None))):
         raise InvalidArgument(

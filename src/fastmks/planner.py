@@ -12,6 +12,7 @@ from fastmks.approximation import EXACT
 from fastmks.engine import Engine, Search
 from fastmks.engines import Engines
 from fastmks.filter import FilterOffer, guess_filter_seconds, offer_filter
+from fastmks.wording import counted
 
 __all__ = ["Forecast", "Plan", "Planner", "merge_plans"]
 
@@ -94,7 +95,8 @@ class Plan:
         return asdict(self)
 
     def __str__(self) -> str:
-        search = f"{self.n_queries} queries, k = {self.k}, among {self.n_objects} objects"
+        asked, among = counted(self.n_queries, "query"), counted(self.n_objects, "object")
+        search = f"{asked}, k = {self.k}, among {among}"
         lines = [f"{search}: {self.algorithm}, since {self.reason}."]
         if self.forecasts:
             lines.append(f"{'engine':<8}{'seconds':>12}{'per query':>12}{'to build':>12}  basis")
@@ -221,7 +223,7 @@ class Planner:
             forecast = Forecast(0.0, 0.0, "not measured yet")
             return plan("filter", "it is there and has not been tried like this", filter=forecast)
         seconds = known.seconds / search.threads
-        forecast = Forecast(seconds, 0.0, f"{known.n_queries} queries before")
+        forecast = Forecast(seconds, 0.0, f"{counted(known.n_queries, 'query')} before")
         is_tried = known.n_searches >= _N_TRIES and known.n_queries >= _N_TRIED
         limit = 1.0 if is_tried else _HOPELESS
         if seconds <= limit * scan.seconds_per_query:
@@ -254,7 +256,7 @@ class Planner:
         if known is not None:
             share = n_objects / len(self.engines.space)
             seconds = known.seconds * share / search.threads
-            return Forecast(seconds, 0.0, f"{known.n_queries} queries before")
+            return Forecast(seconds, 0.0, f"{counted(known.n_queries, 'query')} before")
         call, value = self.engines.space.core.measure_cost()
         seconds = (call + value * n_objects) / search.threads
         return Forecast(seconds, 0.0, "the time of single evaluations")

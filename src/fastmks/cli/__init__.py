@@ -41,6 +41,9 @@ def run(arguments: Sequence[str]) -> int:
 
 def main() -> None:
     """Run the program `fastmks` with the arguments it was called with."""
-    with end_by_signals():
-        code = run(sys.argv[1:])
+    try:
+        with end_by_signals():
+            code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # while modules are imported
+        code = 130
     sys.exit(code)

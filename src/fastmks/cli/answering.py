@@ -1,5 +1,6 @@
 """Answer queries from a file, chunk by chunk, and count what it cost."""
 
+import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,24 +10,29 @@ from typing import Any
 import numpy as np
 import typer
 
+from fastmks.cli.arguments import as_options
 from fastmks.cli.objects import (
+    check_filled,
     form_named,
+    id_file,
     is_terminal,
     load_index,
     note,
     open_queries,
     read_id_list,
 )
-from fastmks.cli.options import FileOptions, hits_wanted
-from fastmks.errors import InvalidArgument
+from fastmks.cli.options import FileOptions, check_inputs, check_output, hits_wanted
+from fastmks.errors import FastmksError, InvalidArgument
 from fastmks.hits import Hits, HitsAbove
 from fastmks.index import Index
 from fastmks.inputs import Chunk
 from fastmks.outputs import Answers, answers_of, output_form, write_answers
 from fastmks.progress import Progress
+from fastmks.wording import counted
 
 __all__ = ["Asked", "Tally", "answer", "answer_chunks"]
 
+_QUERY = re.compile(r"\b(queries\[)(\d+)")  # as errors count queries, in each chunk from 0
 _N_SHOWN = 10  # queries in a table on a terminal
 
 
@@ -53,8 +59,11 @@ class Asked:
             raise typer.BadParameter(
                 f"{other} is exact: it takes no --{next(iter(self.approximate))}."
             )
+        if self.threshold is not None and self.k is not None:
+            raise typer.BadParameter("--threshold takes all objects of at least a value: no -k.")
         if self.is_self and (self.threshold is not None or self.only is not None):
             raise typer.BadParameter("--self takes neither --threshold nor --only.")
+        check_inputs(queries, id_file(self.only))
 
 
 @dataclass
@@ -82,9 +91,9 @@ class Tally:
         share = self.evaluations / max(1, self.of_scan)
         exact = "exact" if self.gap == 0.0 else f"largest gap {self.gap:.6g}"
         return (
-            f"{self.n_queries} queries, {self.n_hits} hits, "
-            f"{time.perf_counter() - self.started:.3g} s, {self.evaluations} kernel evaluations "
-            f"({share:.2%} of a scan), {exact}"
+            f"{counted(self.n_queries, 'query')}, {counted(self.n_hits, 'hit')}, "
+            f"{time.perf_counter() - self.started:.3g} s, "
+            f"{counted(self.evaluations, 'kernel evaluation')} ({share:.2%} of a scan), {exact}"
         )
 
 
@@ -99,10 +108,13 @@ def answer(
 ) -> None:
     """Search, write or show the hits, and say what it cost."""
     asked.check(queries)
+    check_output(output, path, queries, id_file(asked.only))
     if output is not None and output != "-" and output_form is None:
         output_form = _form_of(output)
     is_shown = output is None and output_form is None and is_terminal(sys.stdout)
     index, tally = load_index(path, threads=asked.threads), Tally()
+    if asked.threshold is None:
+        check_filled(index, path)
     if queries is None:
         _put(_answer_self(index, asked, tally), output, output_form, is_shown=is_shown)
     else:
@@ -119,7 +131,8 @@ def _form_of(output: str) -> str:
     try:
         return output_form(output)
     except InvalidArgument as error:
-        raise typer.BadParameter(str(error), param_hint="--output") from error
+        text = as_options(str(error), form="output_form")
+        raise typer.BadParameter(text, param_hint="--output") from error
 
 
 def _put(
@@ -137,6 +150,8 @@ def _put(
 
 
 def _answer_self(index: Index, asked: Asked, tally: Tally) -> Iterator[Answers]:
+    if len(index) == 1:
+        raise InvalidArgument("--self needs at least two objects; the index holds one.")
     hits = index.search_self(
         hits_wanted(asked.k, len(index) - 1),
         algorithm=asked.algorithm,
@@ -190,7 +205,8 @@ def _search(
         return index.search(
             objects, k, seed=_seed(asked.seed, first), **asked.approximate, **arguments
         )
-    except InvalidArgument as error:
-        if first == 0 or "queries[" not in str(error):
+    except FastmksError as error:
+        if first == 0:
             raise
-        raise InvalidArgument(f"{error} (queries are counted from query {first} here)") from error
+        text = _QUERY.sub(lambda match: f"{match[1]}{int(match[2]) + first}", str(error))
+        raise type(error)(text) from error

@@ -46,7 +46,7 @@ _SEARCHING = (
 _COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
     build: _BUILDING,
     search: _SEARCHING,
-    add: ("fastmks add vectors.fmks more.npy",),
+    add: ("fastmks add vectors.fmks more.npy", "fastmks add table.fmks more.npy --ids more.txt"),
     remove: ("fastmks remove table.fmks ann bob", "fastmks remove table.fmks --from gone.txt"),
     info: ("fastmks info vectors.fmks", "fastmks info vectors.fmks --json"),
     explain: ("fastmks explain vectors.fmks queries.npy -k 10",),

@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,12 +13,19 @@ from fastmks.cli.options import (
     KernelOption,
     ObjectsArgument,
     ThreadsOption,
+    check_inputs,
+    check_output,
     kernel_of_text,
     takes_file_options,
 )
 from fastmks.index import Index
+from fastmks.wording import counted
 
 __all__ = ["add", "build", "remove"]
+
+IdsOption = Annotated[
+    str | None, typer.Option(metavar="FILE", help="File with an id a line; - is standard input.")
+]
 
 
 @takes_file_options
@@ -27,10 +34,13 @@ def build(
     output: Annotated[str, typer.Option("--output", "-o", help="The file of the index.")],
     kernel: KernelOption = None,
     algorithm: Annotated[
-        Algorithm, typer.Option(help="How searches go; answers are the same.")
+        Algorithm,
+        typer.Option(
+            help="How searches go; answers are the same. --budget and --seconds need a tree."
+        ),
     ] = Algorithm.AUTO,
     base: Annotated[float, typer.Option(help="Levels of a tree are this factor apart.")] = 1.3,
-    ids: Annotated[str | None, typer.Option(help="File with an id a line.")] = None,
+    ids: IdsOption = None,
     threads: ThreadsOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     *,
@@ -42,14 +52,16 @@ def build(
 
     if not force and Path(output).exists():
         raise typer.BadParameter(f"{output} exists; pass --force to replace it.")
+    check_output(output, refs, ids)
+    check_inputs(refs, ids)
     started = time.perf_counter()
-    chunk, used = read_objects(refs, files, kernel_of_text(kernel))
+    chunk, used = read_objects(refs, files, kernel_of_text(kernel), ids_file=ids)
     index = Index(
         chunk.objects,
         used,
         algorithm=algorithm.value,
         base=base,
-        ids=chunk.ids if ids is None else _ids_of_file(ids),
+        ids=chunk.ids,
         threads=threads,
         progress=is_terminal(),
     )
@@ -58,18 +70,11 @@ def build(
     typer.echo(f"{output}: {_described(index, output, time.perf_counter() - started)}")
 
 
-def _ids_of_file(path: str) -> Any:
-    from fastmks.cli.objects import id_lines
-    from fastmks.inputs import read_names
-
-    return read_names(list(id_lines(path)), where=path)
-
-
 def _described(index: Index, path: str, seconds: float) -> str:
     """Return an index in words, with its size and what it cost."""
     built = ""
     if index._forest.settings.algorithm in ("tree", "dual-tree") and len(index):
-        built = f", {index.tree.build_evaluations} kernel evaluations"
+        built = f", {counted(index.tree.build_evaluations, 'kernel evaluation')}"
     return f"{index!r}, {Path(path).stat().st_size:,} bytes, {seconds:.3g} s{built}"
 
 
@@ -79,24 +84,29 @@ def add(
     objects: Annotated[
         str, typer.Argument(metavar="OBJECTS", help="File of objects; - is standard input.")
     ],
+    ids: IdsOption = None,
     *,
     files: FileOptions,
 ) -> None:
     """Add the objects in OBJECTS to an index. The file is replaced once all are in."""
     from fastmks.changing import changing
-    from fastmks.cli.objects import form_named, open_queries
+    from fastmks.cli.objects import form_named, id_lines, open_queries
     from fastmks.inputs import read_names
     from fastmks.loading import load
 
+    check_inputs(objects, ids)
     started = time.perf_counter()
     with changing(file):
         index = load(file)
-        with open_queries(objects, files, index, chunk=None) as source:
+        with open_queries(objects, files, index, chunk=None, ids_file=ids) as source:
             read, names = source.read()
-        is_text = index.ids.dtype.kind == "U"
-        ids = None if names is None else read_names(names, is_text=is_text, where=source.name)
+        where = ids or source.name
+        if ids is not None:
+            names = list(id_lines(ids))
+        if names is not None:
+            names = read_names(names, is_text=index.ids.dtype.kind == "U", where=where)
         with form_named(source):
-            added = index.add(read, ids)
+            added = index.add(read, names)
         index.save(file)
     seconds = time.perf_counter() - started
     typer.echo(f"{file}: {len(added)} added; {_described(index, file, seconds)}")

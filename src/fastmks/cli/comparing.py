@@ -8,11 +8,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import typer
 
-from fastmks.cli.objects import note, read_objects
+from fastmks._validate import check_k
+from fastmks.cli.objects import read_objects
 from fastmks.cli.options import FileOptions, hits_wanted
-from fastmks.errors import FastmksError, InvalidArgument, NotMercerError
+from fastmks.errors import FastmksError, InvalidArgument
 from fastmks.index import Index
 from fastmks.kernels import Kernel, Linear
+from fastmks.wording import counted
 
 __all__ = ["compare"]
 
@@ -39,6 +41,7 @@ class _Entrant:
     search: Callable[[], _Answer] | None  # None where it does not serve
     build_seconds: float = 0.0
     reason: str = ""
+    error: FastmksError | None = None  # what it could not get over
     answer: _Answer = _NONE  # the last one
     _runs: list[tuple[float, int]] = field(default_factory=list)  # seconds, evaluations
 
@@ -47,7 +50,11 @@ class _Entrant:
         if self.search is None:
             return
         started = time.perf_counter()
-        self.answer = self.search()
+        try:
+            self.answer = self.search()
+        except FastmksError as error:
+            self.search, self.reason, self.error = None, str(error), error
+            return
         self._runs.append((time.perf_counter() - started, self.answer.evaluations))
 
     def median(self) -> tuple[float, int]:
@@ -78,13 +85,17 @@ def compare(
         asked = read_objects(queries, options, used)[0].objects
     objects, asked = _drawn(objects, asked, most_queries, seed)
     n_objects, n_queries = _count(objects), _count(asked)
-    n_hits = hits_wanted(k, n_objects)
+    n_hits = check_k(hits_wanted(k, n_objects), n_objects)
     entrants = [_enter(name, objects, asked, used, n_hits, threads) for name in engines]
     for _ in range(rounds):
         for entrant in entrants:
             entrant.run()
+    own = [entrant for entrant in entrants if entrant.name != "numpy"]
+    if own and own[0].error is not None and all(entrant.search is None for entrant in own):
+        raise own[0].error  # then it is not the engines that are wrong
     typer.echo(
-        f"{n_objects} objects, {n_queries} queries, k = {n_hits}, {used!r}, rounds: {rounds}"
+        f"{counted(n_objects, 'object')}, {counted(n_queries, 'query')}, k = {n_hits}, {used!r}, "
+        f"rounds: {rounds}"
     )
     _show(entrants, n_queries, n_objects)
 
@@ -122,10 +133,8 @@ def _enter(
     started = time.perf_counter()
     try:
         index = Index(objects, kernel, algorithm=name, threads=threads)
-    except (InvalidArgument, NotMercerError) as error:
-        if name in ("scan", "auto"):  # then it is not the engine that is wrong
-            raise
-        return _Entrant(name, None, reason=str(error))
+    except FastmksError as error:
+        return _Entrant(name, None, reason=str(error), error=error)
 
     def search() -> _Answer:
         hits = index.search(queries, k)
@@ -135,11 +144,13 @@ def _enter(
 
 
 def _enter_numpy(objects: Any, queries: Any, kernel: Kernel, k: int) -> _Entrant:
-    if not isinstance(kernel, Linear) or not isinstance(objects, np.ndarray):
-        return _Entrant("numpy", None, reason="for a linear kernel of dense vectors only")
+    are_dense = isinstance(objects, np.ndarray) and isinstance(queries, np.ndarray)
+    if not isinstance(kernel, Linear) or not are_dense or objects.shape[1:] != queries.shape[1:]:
+        return _Entrant("numpy", None, reason="it is for a linear kernel of dense vectors only")
 
     def search() -> _Answer:
-        values = queries @ objects.T
+        with np.errstate(over="ignore", invalid="ignore"):  # which engines of ours report
+            values = queries @ objects.T
         best = np.argpartition(-values, k - 1, axis=1)[:, :k]
         order = np.lexsort((best, -np.take_along_axis(values, best, axis=1)), axis=1)
         best = np.take_along_axis(best, order, axis=1)
@@ -174,7 +185,7 @@ def _show(entrants: Sequence[_Entrant], n_queries: int, n_objects: int) -> None:
     show_table(titles, rows)
     for entrant in entrants:
         if entrant.search is None:
-            note(f"{entrant.name}: {entrant.reason}")
+            typer.echo(f"{entrant.name} cannot: {' '.join(entrant.reason.split())}")
     if wrong:
         raise FastmksError(f"{' and '.join(wrong)} gave other answers: please report this.")
 

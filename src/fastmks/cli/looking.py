@@ -17,6 +17,7 @@ from fastmks.cli.options import (
     QueriesArgument,
     SeedOption,
     ThreadsOption,
+    check_inputs,
     hits_wanted,
     kernel_of_text,
     takes_file_options,
@@ -71,14 +72,24 @@ def explain(
     files: FileOptions,
 ) -> None:
     """Say which engine a search would use, at what cost, and why."""
-    from fastmks.cli.objects import form_named, load_index, open_queries, read_id_list
+    from fastmks.cli.objects import (
+        check_filled,
+        form_named,
+        id_file,
+        load_index,
+        open_queries,
+        read_id_list,
+    )
 
+    check_inputs(queries, id_file(only))
     index = load_index(file)
+    check_filled(index, file)
     with open_queries(queries, files, index, chunk=None) as source:
         objects = source.read().objects
     among = None if only is None else read_id_list(only, index)
     with form_named(source):
-        plan = index.explain(objects, hits_wanted(k, len(index)), only=among, threads=threads)
+        wanted = hits_wanted(k, len(index if among is None else among))
+        plan = index.explain(objects, wanted, only=among, threads=threads)
     typer.echo(json.dumps(plan.as_dict()) if as_json else str(plan))
 
 

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from os.path import isfile
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,13 @@ from fastmks.kernels import (
 )
 from fastmks.kernels.object_kernel import leaves
 from fastmks.loading import load
+from fastmks.wording import counted
 
 __all__ = [
+    "check_filled",
     "default_kernel",
     "form_named",
+    "id_file",
     "id_lines",
     "is_terminal",
     "kind_of",
@@ -64,8 +68,8 @@ def load_index(path: str, *, threads: int | None = None) -> Index:
     pending = n_pending(Path(path))
     if pending:
         note(
-            f"note: {path}.journal has {pending} changes of a service that {path} lacks; they are "
-            "saved when fastmks serve --writable ends."
+            f"note: {path}.journal has {counted(pending, 'change')} of a service that {path} lacks "
+            "until fastmks serve --writable ends."
         )
     return index
 
@@ -88,26 +92,58 @@ def kind_of(kernel: Kernel | None) -> str | None:
     return "series" if isinstance(leaf, GlobalAlignment) else None
 
 
-def read_objects(path: str, options: FileOptions, kernel: Kernel | None) -> tuple[Chunk, Kernel]:
-    """Return all objects of a file with their ids, and the kernel, the one for them by default."""
+def read_objects(
+    path: str, options: FileOptions, kernel: Kernel | None, *, ids_file: str | None = None
+) -> tuple[Chunk, Kernel]:
+    """Return all objects of a file with their ids, and the kernel, the one for them by default.
+
+    How the file was understood is said; `ids_file` holds ids instead of those in the file.
+    """
     arguments = options.as_arguments(bits=_BITS)
     with open_objects(path, kind=kind_of(kernel), chunk=None, **arguments) as file:
         objects, ids = file.read()
-        kind = file.kind
     is_given = kernel is not None
-    kernel = kernel or default_kernel(kind, objects)
+    kernel = kernel or default_kernel(file.kind, objects)
     chosen = "" if is_given else f"; kernel {kernel!r} (--kernel for another)"
-    note(f"{file.name}: {kind}, read as {file.form}{chosen}")
+    note(f"{_understood(file, ids_file)}{chosen}")
+    if ids_file is not None:
+        return Chunk(objects, read_names(list(id_lines(ids_file)), where=ids_file)), kernel
     return Chunk(objects, None if ids is None else read_names(ids, where=file.name)), kernel
 
 
+def _understood(file: ObjectFile, ids_file: str | None = None) -> str:
+    """Return how a file was understood, in a line."""
+    objects, form = file.kind, file.form
+    if file.n_columns is not None:
+        objects += f" of {counted(file.n_columns, 'column')}"
+    if file.has_header is not None:
+        form += " with header" if file.has_header else " without header"
+    ids_from = ids_file or file.ids_from
+    return f"{file.name}: {objects}, read as {form}, " + (
+        "no ids" if ids_from is None else f"ids from {ids_from}"
+    )
+
+
 def open_queries(
-    path: str, options: FileOptions, index: Index, *, chunk: int | None = 4096
+    path: str,
+    options: FileOptions,
+    index: Index,
+    *,
+    chunk: int | None = 4096,
+    ids_file: str | None = None,
 ) -> ObjectFile:
-    """Open a file of objects of the kind that an index holds."""
+    """Open a file of objects of the kind that an index holds, and say how it was understood."""
     kind = kind_of(index.kernel)
     bits = _n_bits(index) if kind == "fingerprints" else _BITS
-    return open_objects(path, kind=kind, chunk=chunk, **options.as_arguments(bits=bits))
+    file = open_objects(path, kind=kind, chunk=chunk, **options.as_arguments(bits=bits))
+    note(_understood(file, ids_file))
+    return file
+
+
+def check_filled(index: Index, path: str) -> None:
+    """Refuse to look for the best of no objects."""
+    if len(index) == 0:
+        raise InvalidArgument(f"{path} is an empty index: fastmks add puts objects into it.")
 
 
 @contextmanager
@@ -167,31 +203,40 @@ def suggest_bandwidth(series: Sequence[Any]) -> float:
 
 
 def read_id_list(text: str, index: Index) -> Any:
-    """Return ids that are given with commas between them, or as a file with one a line."""
+    """Return different ids, given with commas between them, or as @ and a file with one a line."""
     is_text = index.ids.dtype.kind == "U"
-    if _is_file(text):
-        return read_names(list(id_lines(text)), is_text=is_text, where=text)
-    names = [name.strip() for name in text.split(",")]
+    path = id_file(text)
+    given = [name.strip() for name in text.split(",")] if path is None else id_lines(path)
+    names = list(dict.fromkeys(given))
+    if not names:
+        raise InvalidArgument(f"--only must name at least one id; {path} holds none.")
     unknown = next((name for name in names if not _is_id(name, index)), None)
     if unknown is not None:
         kind = "strings" if is_text else "whole numbers"
+        is_file = isfile(text)  # noqa: PTH113, which is False for what is too long for a name
+        hint = f" For the file {text}, write @{text}." if is_file else ""
         raise InvalidArgument(
-            f"--only must be ids of the index ({kind}) with commas between them, or a file with "
-            f"one a line; {unknown!r} is no id of it, and there is no file {text!r}."
+            f"--only must be ids of the index ({kind}) with commas between them, or @ and a file "
+            f"with one a line; {unknown!r} is no id of it.{hint}"
         )
     return read_names(names, is_text=is_text, where="--only")
+
+
+def id_file(text: str | None) -> str | None:
+    """Return the file of ids that --only names; None where it is ids, or nothing.
+
+    Examples
+    --------
+    >>> id_file("@some.txt"), id_file("3,5")
+    ('some.txt', None)
+    """
+    return text[1:] if text is not None and text.startswith("@") else None
 
 
 def _is_id(name: str, index: Index) -> bool:
     if index.ids.dtype.kind == "U":
         return name in index
     return len(name) <= 20 and name.removeprefix("-").isdecimal() and int(name) in index
-
-
-def _is_file(text: str) -> bool:
-    from pathlib import Path
-
-    return text == "-" or Path(text).is_file()
 
 
 def id_lines(path: str) -> Iterator[str]:

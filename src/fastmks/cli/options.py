@@ -5,10 +5,12 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from fastmks.cli.arguments import as_options
 from fastmks.errors import InvalidArgument
 from fastmks.kernels import KERNEL_NAMES, Kernel, as_kernel
 from fastmks.kernels.names import NEEDED
@@ -28,6 +30,8 @@ __all__ = [
     "QueriesArgument",
     "SeedOption",
     "ThreadsOption",
+    "check_inputs",
+    "check_output",
     "chosen",
     "hits_wanted",
     "kernel_of_text",
@@ -99,7 +103,8 @@ KernelOption = Annotated[
     ),
 ]
 AlgorithmOption = Annotated[
-    Algorithm | None, typer.Option(help="How to search; answers are the same.")
+    Algorithm | None,
+    typer.Option(help="How to search; answers are the same. --budget and --seconds need a tree."),
 ]
 KOption = Annotated[
     int | None,
@@ -110,7 +115,11 @@ ThreadsOption = Annotated[
 ]
 SeedOption = Annotated[int, typer.Option(min=0, help="Of random draws.")]
 OnlyOption = Annotated[
-    str | None, typer.Option(help="Search among these: ids with commas, or a file of them.")
+    str | None,
+    typer.Option(
+        metavar="IDS|@FILE",
+        help="Search among these: ids with commas, or @ and a file of them.",
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
@@ -185,6 +194,23 @@ def hits_wanted(k: int | None, n_objects: int) -> int:
     return min(_K, n_objects) if k is None else k
 
 
+def check_output(output: str | None, *inputs: str | None) -> None:
+    """Refuse to write to a file that is read."""
+    if output is None or output == "-" or not Path(output).is_file():
+        return
+    for path in inputs:
+        if path not in (None, "-") and Path(path).exists() and Path(output).samefile(path):
+            raise typer.BadParameter(
+                f"{output} is the same file as {path}, which is read; choose another for -o."
+            )
+
+
+def check_inputs(*inputs: str | None) -> None:
+    """Refuse to read standard input twice."""
+    if inputs.count("-") > 1:
+        raise typer.BadParameter("standard input can be read once; give a file for the other.")
+
+
 def kernel_of_text(text: str | None) -> Kernel | None:
     """Return the kernel of an option; a wrong one is wrong usage."""
     if text is None:
@@ -192,4 +218,4 @@ def kernel_of_text(text: str | None) -> Kernel | None:
     try:
         return as_kernel(text)
     except InvalidArgument as error:
-        raise typer.BadParameter(str(error), param_hint="--kernel") from error
+        raise typer.BadParameter(as_options(str(error)), param_hint="--kernel") from error

@@ -1,11 +1,11 @@
 """Run a command: errors in one line, and exit codes."""
 
-import re
 import sys
 import traceback
 from collections.abc import Sequence
 
 from fastmks.cli.app import app
+from fastmks.cli.arguments import as_options
 from fastmks.errors import FastmksError
 
 __all__ = ["run_app"]
@@ -13,11 +13,6 @@ __all__ = ["run_app"]
 _DEBUG = "--debug"
 _INTERRUPTED = 130
 _UNREAD = 141  # as a shell calls the end of a program by SIGPIPE
-# Arguments as the library calls them, which are options here.
-_ARGUMENT = re.compile(
-    r"\b(algorithm|columns|delta|epsilon|form|header|id_column|kernel|only|radius|rank|relative|seconds"
-    r"|threads|token|budget)=(?:'([^']*)'|([\w.]*\w))?"
-)
 
 
 def run_app(arguments: Sequence[str]) -> int:
@@ -50,17 +45,12 @@ def _in_one_line(error: Exception) -> str:
         text = error.format_message().removeprefix("Invalid value: ")
     elif isinstance(error, OSError) and error.strerror:
         text = error.strerror + ("" if error.filename is None else f": {error.filename}")
-    elif isinstance(error, (FastmksError, ImportError, OSError)):
+    elif isinstance(error, FastmksError):
+        text = as_options(str(error))
+    elif isinstance(error, (ImportError, OSError)):
         text = str(error)
     elif isinstance(error, MemoryError):
         text = f"out of memory. {error}".strip()
     else:
         text = f"{type(error).__name__}: {error} ({_DEBUG} shows where)"
-    return " ".join(_ARGUMENT.sub(_as_option, text).split())
-
-
-def _as_option(match: re.Match[str]) -> str:
-    name, *values = match.groups()
-    value = next((value for value in values if value is not None), None)
-    option = f"--{name.replace('_', '-')}"
-    return option if value is None else f"{option} {value}"
+    return " ".join(text.split())

@@ -39,7 +39,7 @@ def search(
         bool, typer.Option("--self", help="Search for each indexed object among the others.")
     ] = False,
     threshold: Annotated[
-        float | None, typer.Option(help="All objects of at least this value, instead of k.")
+        float | None, typer.Option(help="All objects of at least this value, instead of -k.")
     ] = None,
     epsilon: Annotated[
         float | None, typer.Option(help="Values may be this much below the true ones.")

@@ -32,19 +32,32 @@ def serve(
         bool, typer.Option("--writable", help="Take additions and removals, durably.")
     ] = False,
     page: Annotated[bool, typer.Option(help="Show the page at /.")] = True,
-    seconds: Annotated[float | None, typer.Option(help="The most that a request may take.")] = None,
-    most_k: Annotated[int | None, typer.Option(help="The most hits of a query.")] = None,
-    most_queries: Annotated[int | None, typer.Option(help="The most queries of a batch.")] = None,
-    most_bytes: Annotated[int | None, typer.Option(help="The most bytes of a request.")] = None,
+    seconds: Annotated[
+        float | None, typer.Option(show_default="30", help="The most that a request may take.")
+    ] = None,
+    most_k: Annotated[
+        int | None, typer.Option(show_default="1000", help="The most hits of a query.")
+    ] = None,
+    most_queries: Annotated[
+        int | None, typer.Option(show_default="1000", help="The most queries of a batch.")
+    ] = None,
+    most_bytes: Annotated[
+        int | None, typer.Option(show_default="8388608", help="The most bytes of a request.")
+    ] = None,
     workers: Annotated[
         int | None, typer.Option(help="Requests worked on at once; usable CPUs if not given.")
     ] = None,
     waiting: Annotated[
-        int | None, typer.Option(help="Requests that may wait; more get 429.")
+        int | None, typer.Option(show_default="1024", help="Requests that may wait; more get 429.")
     ] = None,
-    threads: Annotated[int | None, typer.Option(help="Threads of one search.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(show_default="1", help="Threads of one search.")
+    ] = None,
     journal_bytes: Annotated[
-        int | None, typer.Option(help="How long the journal gets before the index is saved.")
+        int | None,
+        typer.Option(
+            show_default="67108864", help="Bytes that the journal gets before the index is saved."
+        ),
     ] = None,
 ) -> None:
     """Serve an index over HTTP, with a page at /. Ctrl-C and SIGTERM end it."""

@@ -14,6 +14,7 @@ from fastmks.dask.shards import Answer, merge_answers
 from fastmks.engine import Cost, TopKFound
 from fastmks.errors import InvalidArgument
 from fastmks.index import Index
+from fastmks.wording import counted
 
 __all__ = ["Advice", "Law", "advise", "fit_line", "fit_power"]
 
@@ -131,8 +132,9 @@ class Advice:
     def __str__(self) -> str:
         shown = sorted({2**i for i in range(64) if 2**i <= self.n_machines} | {self.n_machines})
         best = {name: self.best(name) for name in ("scan", "tree")}
+        asked, among = counted(self.n_queries, "query"), counted(self.n_objects, "object")
         lines = [
-            f"{self.n_queries} queries, k = {self.k}, {self.n_objects} objects",
+            f"{asked}, k = {self.k}, {among}",
             f"overhead {_ms(self.overhead.at_zero)} + {_ms(self.overhead.slope)} per machine (c1)",
             f"scan     {self.scan.slope * 1e9:.3g} ns per object and query (c2)",
             f"tree     {self.tree.slope * 1e6:.3g} us per doubling and query (c2')",

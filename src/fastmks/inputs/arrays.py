@@ -28,7 +28,7 @@ _FAULTS = (
 def open_npy(stream: Stream, reading: Reading) -> Opened:
     """Open an .npy file: rows are read in chunks, of whatever size the file is."""
     array = _Rows(stream.file, stream.name)
-    return Opened(array.kind, array.chunks(reading.chunk), array.n_rows)
+    return Opened(array.kind, array.chunks(reading.chunk), array.n_rows, array.n_columns)
 
 
 def open_npz(stream: Stream, reading: Reading) -> Opened:
@@ -48,7 +48,13 @@ def open_npz(stream: Stream, reading: Reading) -> Opened:
     ids = None
     if reading.has_ids and _IDS in names:
         ids = _read_ids(archive, stream.name, array.n_rows)
-    return Opened(array.kind, _named_rows(array.chunks(reading.chunk), ids), array.n_rows)
+    return Opened(
+        array.kind,
+        _named_rows(array.chunks(reading.chunk), ids),
+        array.n_rows,
+        array.n_columns,
+        ids_from=None if ids is None else f"the array {_IDS!r}",
+    )
 
 
 def _choose(names: list[str], columns: tuple[str, ...] | None, file: str) -> str:
@@ -58,9 +64,10 @@ def _choose(names: list[str], columns: tuple[str, ...] | None, file: str) -> str
     if columns is None and len(others) == 1:
         return others[0]
     got = "" if columns is None else f"; got {', '.join(columns)}"
+    example = others[0] if others else "name"
     raise InvalidArgument(
-        f"{file} holds the arrays {', '.join(names) or '(none)'}: choose the one with the objects "
-        f"by columns=[name] (--columns name){got}."
+        f"{file} holds the arrays {', '.join(names) or '(none)'}: choose the one with the objects, "
+        f"as in columns=[{example!r}]{got}."
     )
 
 
@@ -98,7 +105,7 @@ def _open_sparse(archive: zipfile.ZipFile, file: str, reading: Reading) -> Opene
     n_rows = int(matrix.shape[0])
     size = reading.chunk or max(1, n_rows)
     chunks = (Chunk(matrix[begin : begin + size], None) for begin in range(0, n_rows, size))
-    return Opened("vectors", chunks, n_rows)
+    return Opened("vectors", chunks, n_rows, int(matrix.shape[1]))
 
 
 class _Rows:
@@ -112,7 +119,7 @@ class _Rows:
         if not is_text and not (self.dtype.kind in "biuf" and (n_axes > 1 or most_axes == 1)):
             raise InvalidArgument(
                 f"{name} must hold numbers, one object a row, or one string each; got an array of "
-                f"shape {self.shape} of {self.dtype}.{_ROW if n_axes == 1 else ''}"
+                f"shape {self.shape} of {self.dtype}.{self._way_out()}"
             )
         if n_axes > most_axes:
             raise InvalidArgument(f"{name} must have at most {most_axes} axes; got {self.shape}.")
@@ -121,6 +128,16 @@ class _Rows:
                 f"{name} must hold objects of at least one number or character; got an array of "
                 f"shape {self.shape} of {self.dtype.str}."
             )
+
+    def _way_out(self) -> str:
+        if self.dtype.kind == "O":
+            return " Objects of Python are not read: save numbers, with array.astype(float)."
+        return _ROW if len(self.shape) == 1 and self.dtype.kind in "biuf" else ""
+
+    @property
+    def n_columns(self) -> int | None:
+        """The numbers of each row, where rows are vectors."""
+        return self.shape[1] if self.kind == "vectors" and len(self.shape) == 2 else None
 
     @property
     def n_rows(self) -> int:

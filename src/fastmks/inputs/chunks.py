@@ -55,6 +55,9 @@ class Opened:
     kind: str  # vectors, strings, fingerprints or series
     chunks: Iterator[Chunk]
     n_objects: int | None = None  # where the file says how many there are
+    n_columns: int | None = None  # of vectors, where the file says how many there are
+    has_header: bool | None = None  # of a table of text
+    ids_from: str | None = None  # where ids come from, in words; None where there are none
 
 
 def batches(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:

@@ -29,7 +29,7 @@ def open_parquet(stream: Stream, reading: Reading) -> Opened:
         columns = _Columns(file.schema_arrow, reading, stream.name)
         batches = file.iter_batches(reading.block, columns=columns.wanted)
     chunks = _chunks(batches, columns, reading.block)
-    return Opened(columns.kind, chunks, file.metadata.num_rows)
+    return columns.opened(chunks, file.metadata.num_rows)
 
 
 def open_arrow(stream: Stream, reading: Reading) -> Opened:
@@ -44,7 +44,7 @@ def open_arrow(stream: Stream, reading: Reading) -> Opened:
         else:
             batches = file = ipc.open_stream(stream.file)
     columns = _Columns(file.schema, reading, stream.name)
-    return Opened(columns.kind, _chunks(batches, columns, reading.block))
+    return columns.opened(_chunks(batches, columns, reading.block))
 
 
 @contextmanager
@@ -80,6 +80,17 @@ class _Columns:
         """All columns to read."""
         ids = [] if self.id is None else [self.id]
         return list(dict.fromkeys([*self.objects, *ids]))
+
+    def opened(self, chunks: Iterator[Chunk], n_objects: int | None = None) -> Opened:
+        """Return the file with what is known of its columns."""
+        is_wide = self.kind == "vectors" and not _is_list(self._schema.field(self.objects[0]).type)
+        return Opened(
+            self.kind,
+            chunks,
+            n_objects,
+            len(self.objects) if is_wide else None,
+            ids_from=None if self.id is None else f"column {self.id!r}",
+        )
 
     def _find(self, name: str, argument: str) -> str:
         names = self._schema.names

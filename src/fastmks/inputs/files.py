@@ -46,6 +46,12 @@ class ObjectFile:
         What the objects are: vectors, strings, fingerprints or series.
     n_objects : int or None
         How many there are, where the file says so.
+    n_columns : int or None
+        How many numbers a vector has, where the file says so.
+    has_header : bool or None
+        Whether the first line of a table of text names the columns.
+    ids_from : str or None
+        Where ids come from, in words such as ``column 1 'x'``; None where there are none.
 
     Examples
     --------
@@ -64,6 +70,8 @@ class ObjectFile:
     def __init__(self, stream: Stream, form: str, opened: Opened) -> None:
         self.name, self.form = stream.name, form
         self.kind, self.n_objects = opened.kind, opened.n_objects
+        self.n_columns, self.has_header = opened.n_columns, opened.has_header
+        self.ids_from = opened.ids_from
         self._stream, self._chunks = stream, opened.chunks
 
     def __repr__(self) -> str:
@@ -144,7 +152,7 @@ def open_objects(
         be read in several ways: a text without a suffix, a column of text.
     id_column : str, optional
         The column with ids, by name or by number from 1. When not given, a first column that is
-        called id or has no name, or whose fields are no numbers.
+        called id or has no name, or whose fields are no numbers, with points or with commas.
     has_ids : bool, default True
         False passes over ids that the file holds.
     columns : sequence of str, optional

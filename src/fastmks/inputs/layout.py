@@ -22,7 +22,9 @@ __all__ = [
 _DELIMITERS = ("\t", ",", ";", "|", " ")
 _CLEAR = ("\t", ",", ";")  # which few texts have as often in every line
 _LOOKED_AT = 50  # rows
-_WITH_COMMA = re.compile(r"\s*[+-]?\d[\d.]*,\d+(?:[eE][+-]?\d+)?\s*")
+_WITH_COMMA = re.compile(
+    r"\s*[+-]?(?:\d[\d.]*,\d+(?:[eE][+-]?\d+)?|\d{1,3}(?:,\d{3})+(?:\.\d*)?)\s*"
+)
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,14 @@ class Layout:
     names: tuple[str, ...]  # what errors call the columns
     id_at: int | None  # None where there are none, and where they are passed over
     used: tuple[int, ...]  # the columns of the objects
+
+    @property
+    def ids_from(self) -> str | None:
+        """The column of ids in words; None where there are none."""
+        if self.id_at is None:
+            return None
+        name = f" {self.names[self.id_at][:40]!r}" if self.has_header else ""
+        return f"column {self.id_at + 1}{name}"
 
     @property
     def is_plain(self) -> bool:
@@ -69,12 +79,12 @@ def is_number(field: str) -> bool:
 
 
 def has_decimal_comma(field: str) -> bool:
-    """Whether a field would be a number if a comma were a decimal point.
+    """Whether a field would be a number if a comma were a decimal point, or between thousands.
 
     Examples
     --------
-    >>> has_decimal_comma("-1.000,5e3"), has_decimal_comma("1,2,3")
-    (True, False)
+    >>> has_decimal_comma("-1.000,5e3"), has_decimal_comma("1,234,567"), has_decimal_comma("1,2,3")
+    (True, True, False)
     """
     return _WITH_COMMA.fullmatch(field) is not None
 
@@ -125,10 +135,18 @@ def find_delimiter(lines: Sequence[str]) -> str:
     >>> find_delimiter(["a;b", "1;2"])
     ';'
     """
-    tables = {delimiter: split(lines, delimiter) for delimiter in _DELIMITERS}
+    tables = {delimiter: _rows(lines, delimiter) for delimiter in _DELIMITERS}
     first = {delimiter: rows[:1] for delimiter, rows in tables.items()}
     # Where some row is wrong, the first one says what is right.
     return _best(tables) or _best(first) or ","
+
+
+def _rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
+    """Return the first rows of a table; none where a field is longer than csv reads."""
+    try:
+        return split(lines, delimiter)
+    except csv.Error:
+        return []
 
 
 def _best(tables: Mapping[str, list[list[str]]]) -> str | None:
@@ -154,7 +172,7 @@ def is_table(lines: Sequence[str]) -> bool:
     (True, True, False)
     """
     delimiter = find_delimiter(lines)
-    rows = split(lines, delimiter)
+    rows = _rows(lines, delimiter)
     if rows and all(_is_meant(field) for row in rows for field in row):
         return True  # also where a line is too short: that is an error, and no text
     if not rows or len({len(row) for row in rows}) != 1:
@@ -164,8 +182,10 @@ def is_table(lines: Sequence[str]) -> bool:
     return is_wide and all(_is_meant(field) for row in below for field in row[1:])
 
 
-def lay_out(lines: Sequence[str], reading: Reading, *, is_tab: bool, file: str) -> Layout:
-    """Return the layout of a table, from its first lines.
+def lay_out(
+    lines: Sequence[str], reading: Reading, *, is_tab: bool, is_whole: bool, file: str
+) -> Layout:
+    """Return the layout of a table, from its first lines, which may be the whole of it.
 
     The first line is a header where no field of it is a number and all fields of a column below
     are, where it names a column that is asked for, and where its first field says that ids are
@@ -176,6 +196,10 @@ def lay_out(lines: Sequence[str], reading: Reading, *, is_tab: bool, file: str) 
     has_header = reading.header
     if has_header is None:
         has_header = _has_header(first, below, reading)
+    if is_whole and not below and (has_header or _is_header_alone(first, reading)):
+        raise InvalidArgument(
+            f"{file} holds no objects: there are no rows below its header ({_listed(first)})."
+        )
     named = first if has_header else [str(i + 1) for i in range(len(first))]
     id_at = _id_column(named, below if has_header else [first, *below], reading, file, has_header)
     if reading.columns is None:
@@ -185,6 +209,12 @@ def lay_out(lines: Sequence[str], reading: Reading, *, is_tab: bool, file: str) 
     if not used:
         raise InvalidArgument(f"{file} has no column beside that of ids.")
     return Layout(delimiter, has_header, tuple(named), id_at if reading.has_ids else None, used)
+
+
+def _is_header_alone(first: list[str], reading: Reading) -> bool:
+    """Whether the only row of a table names columns, since vectors have numbers."""
+    is_text = reading.kind in ("strings", "fingerprints")
+    return reading.header is None and not is_text and not any(map(_is_meant, first))
 
 
 def _has_header(first: list[str], below: list[list[str]], reading: Reading) -> bool:
@@ -214,7 +244,7 @@ def _id_column(
     if has_header and is_id_name(named[0]):
         return 0
     first = [row[0] for row in rows if row]
-    return 0 if first and not any(map(is_number, first)) else None
+    return 0 if first and not any(map(_is_meant, first)) else None
 
 
 def _find(wanted: str, named: list[str], file: str, argument: str) -> int:
@@ -225,5 +255,9 @@ def _find(wanted: str, named: list[str], file: str, argument: str) -> int:
         return int(wanted) - 1
     raise InvalidArgument(
         f"{argument} must name columns of {file}, or number them from 1 to {len(named)}; it has "
-        f"{', '.join(named[:12])}{', ...' if len(named) > 12 else ''}; got {wanted!r}."
+        f"{_listed(named)}; got {wanted!r}."
     )
+
+
+def _listed(names: list[str]) -> str:
+    return f"{', '.join(names[:12])}{', ...' if len(names) > 12 else ''}"

@@ -13,6 +13,7 @@ from fastmks.inputs.streams import Stream
 
 __all__ = ["Fingerprints", "open_smiles"]
 
+_NAMES = "names behind SMILES"
 _BETWEEN = re.compile(r"[\s,]+")  # no SMILES holds one of these
 
 
@@ -52,7 +53,8 @@ def open_smiles(stream: Stream, reading: Reading) -> Opened:
     if lines and _is_header(lines[0]):
         lines.pop(0)
     is_named = reading.has_ids and bool(lines) and bool(lines[0][1])
-    return Opened("fingerprints", _molecules(stream, reading, made, is_named=is_named))
+    chunks = _molecules(stream, reading, made, is_named=is_named)
+    return Opened("fingerprints", chunks, ids_from=_NAMES if is_named else None)
 
 
 def _molecules(

@@ -52,7 +52,7 @@ def recognise(stream: Stream, kind: str | None) -> str:
     if b"\0" in stream.prefix:
         raise InvalidArgument(
             f"{stream.name} is of no form that is known here, and no text. Say what it is with "
-            "form= (--form)."
+            "form=."
         )
     return _of_text(stream.beginning(), kind)
 

@@ -17,6 +17,7 @@ __all__ = ["Stream", "damage_named", "open_stream"]
 
 _GZIP = b"\x1f\x8b"  # how gzip files begin, whatever their name
 _PREFIX = 2**16  # bytes to look at
+_LONGEST, _N_LINES = 2**24, 3  # bytes, for so many lines of a text whose lines are long
 
 
 class _Joined(io.RawIOBase):
@@ -145,11 +146,20 @@ def open_stream(path: str | os.PathLike[str]) -> Stream:
 
 def _look(raw: IO[bytes], name: str, path: str | None) -> Stream:
     """Read ahead; pipes give what they have, and so are asked again."""
-    prefix = bytearray()
-    while len(prefix) < _PREFIX and (piece := raw.read(_PREFIX - len(prefix))):
+    prefix, is_whole, size = bytearray(), False, _PREFIX
+    while not is_whole and len(prefix) < size:
+        piece = raw.read(size - len(prefix))
         prefix += piece
+        is_whole = not piece
+        if len(prefix) == size < _LONGEST and _has_long_lines(prefix):
+            size *= 2
     joined = io.BufferedReader(_Closing(bytes(prefix), raw), 2**18)
-    return Stream(name, path, bytes(prefix), len(prefix) < _PREFIX, joined)
+    return Stream(name, path, bytes(prefix), is_whole, joined)
+
+
+def _has_long_lines(prefix: bytearray) -> bool:
+    """Whether bytes are a text with few ends of lines so far, as a table with many columns is."""
+    return 0 not in prefix and max(prefix.count(b"\n"), prefix.count(b"\r")) < _N_LINES
 
 
 class _Closing(_Joined):

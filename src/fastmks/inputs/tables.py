@@ -22,15 +22,24 @@ def open_csv(stream: Stream, reading: Reading) -> Opened:
         raise InvalidArgument(f"{stream.name} is empty.")
     is_tab = (stream.path or "").lower().removesuffix(".gz").endswith(".tsv")
     try:
-        layout = lay_out(lines, reading, is_tab=is_tab, file=stream.name)
+        layout = lay_out(lines, reading, is_tab=is_tab, is_whole=stream.is_whole, file=stream.name)
     except csv.Error as error:
         raise InvalidArgument(f"{stream.name} is no table ({error}).") from error
     rows = _rows(stream, layout)
+    kind, n_columns = "vectors", None
     if len(layout.used) == 1 and reading.kind == "strings":
-        return Opened("strings", _strings(rows, layout, reading))
-    if len(layout.used) == 1 and reading.kind == "fingerprints":
-        return Opened("fingerprints", _fingerprints(rows, layout, reading, stream.name))
-    return Opened("vectors", _vectors(rows, layout, reading, stream.name))
+        kind, chunks = "strings", _strings(rows, layout, reading)
+    elif len(layout.used) == 1 and reading.kind == "fingerprints":
+        kind, chunks = "fingerprints", _fingerprints(rows, layout, reading, stream.name)
+    else:
+        n_columns, chunks = len(layout.used), _vectors(rows, layout, reading, stream.name)
+    return Opened(
+        kind,
+        chunks,
+        n_columns=n_columns,
+        has_header=layout.has_header,
+        ids_from=layout.ids_from,
+    )
 
 
 def _rows(stream: Stream, layout: Layout) -> Iterator[tuple[int, list[str]]]:
@@ -140,13 +149,26 @@ def _fault(batch: list[tuple[int, list[str]]], layout: Layout, file: str) -> str
             given = repr(row[i][:40]) if row[i].strip() else "an empty field"
             return (
                 f"{file}, line {number}, column {i + 1}{name}: vectors are made of finite numbers; "
-                f"got {given}. {_way_out(row[i])}"
+                f"got {given}. {_way_out(row[i], may_be_id=i == 0 and len(row) > 1)}"
             )
     return f"{file}: vectors are made of finite numbers."
 
 
-def _way_out(field: str) -> str:
+def _way_out(field: str, *, may_be_id: bool) -> str:
     if has_decimal_comma(field):
-        with_point = field.strip().replace(".", "").replace(",", ".")
-        return f"Commas are no decimal points: save the table with points, as in {with_point}."
+        say = ", or say that it holds ids (id_column=)" if may_be_id else ""
+        return (
+            "Commas are no decimal points: save the table with points, as in "
+            f"{_with_points(field.strip())}{say}."
+        )
     return "Fill it, choose other columns (columns=), or say which one holds ids (id_column=)."
+
+
+def _with_points(field: str) -> str:
+    """Return a number without commas; both where one may be a decimal comma or behind thousands."""
+    whole = field.replace(",", "")
+    if field.count(",") > 1 or field.find(".") > field.find(","):
+        return whole
+    with_point = field.replace(".", "").replace(",", ".")
+    is_either = "." not in field and len(field.partition(",")[2]) == 3
+    return f"{with_point} or {whole}" if is_either else with_point

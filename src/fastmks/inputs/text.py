@@ -18,7 +18,8 @@ def open_lines(stream: Stream, reading: Reading) -> Opened:
 
 def open_fasta(stream: Stream, reading: Reading) -> Opened:
     """Open a FASTA file: sequences, and their names as ids."""
-    return Opened("strings", _sequences(stream, reading))
+    chunks = _sequences(stream, reading)
+    return Opened("strings", chunks, ids_from="names" if reading.has_ids else None)
 
 
 def _sequences(stream: Stream, reading: Reading) -> Iterator[Chunk]:

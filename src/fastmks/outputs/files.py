@@ -38,8 +38,7 @@ def output_form(path: str | os.PathLike[str]) -> str:
     if suffix not in _SUFFIXES:
         known = ", ".join(f".{known}" for known in sorted(_SUFFIXES))
         raise InvalidArgument(
-            f"hits are written to files that end in {known}; got {name!r}. Say the form with form= "
-            "(--output-form)."
+            f"hits are written to files that end in {known}; got {name!r}. Say the form with form=."
         )
     return _SUFFIXES[suffix]
 

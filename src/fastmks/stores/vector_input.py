@@ -17,6 +17,7 @@ from fastmks.stores.vectors import (
     VectorStore,
     read_only,
 )
+from fastmks.wording import counted
 
 __all__ = ["make_queries", "make_store", "read_table"]
 
@@ -46,8 +47,8 @@ def make_queries(
         return store
     if store.n_columns != like.n_columns:
         raise InvalidArgument(
-            f"{name} must have {like.n_columns} columns, as the objects they are compared with; "
-            f"got {store.n_columns}."
+            f"{name} must have {counted(like.n_columns, 'column')}, as the objects they are "
+            f"compared with; got {store.n_columns}."
         )
     if isinstance(like, DenseStore) and isinstance(store, SparseStore):
         return _to_dense(store)

@@ -14,6 +14,7 @@ from fastmks.record import Record, restoring
 from fastmks.stores.base import Store
 from fastmks.stores.ragged import join_offsets, take_entries
 from fastmks.stores.restored import check_kind, restored, restored_offsets
+from fastmks.wording import counted
 
 __all__ = [
     "MOST_COLUMNS",
@@ -58,7 +59,7 @@ class DenseStore(Store):
     @property
     def kind(self) -> str:
         """What the objects are."""
-        return f"vectors of {self.n_columns} columns"
+        return f"vectors of {counted(self.n_columns, 'column')}"
 
     @property
     def n_bytes(self) -> int:
@@ -114,7 +115,7 @@ class SparseStore(Store):
     @property
     def kind(self) -> str:
         """What the objects are."""
-        return f"sparse vectors of {self.n_columns} columns"
+        return f"sparse vectors of {counted(self.n_columns, 'column')}"
 
     @property
     def n_bytes(self) -> int:

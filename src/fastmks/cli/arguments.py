@@ -1,0 +1,35 @@
+"""Arguments as the library calls them in its errors, as the options of the program they are."""
+
+import re
+
+__all__ = ["as_options"]
+
+_NAMES = (
+    *("algorithm", "budget", "columns", "delta", "epsilon", "form", "header", "id_column"),
+    *("kernel", "only", "radius", "rank", "relative", "seconds", "threads", "token"),
+)
+# With a value or without. What stands right behind a letter or one of these signs is part of
+# something that the user wrote: a path, or a kernel with its parameters.
+_ARGUMENT = re.compile(
+    rf"(?<![\w:,/.'\"-])({'|'.join(_NAMES)})=(?:'([^']*)'|\['([^']*)'\]|([\w.]*\w))?"
+)
+
+
+def as_options(text: str, **renamed: str) -> str:
+    """Return the text of an error with options; `renamed` are those of another name here.
+
+    Examples
+    --------
+    >>> as_options("Choose others (columns=), or pass algorithm='scan'.")
+    'Choose others (--columns), or pass --algorithm scan.'
+    >>> as_options("Say the form with form=.", form="output_form")
+    'Say the form with --output-form.'
+    """
+
+    def option(match: re.Match[str]) -> str:
+        name, *values = match.groups()
+        value = next((value for value in values if value is not None), None)
+        shown = f"--{renamed.get(name, name).replace('_', '-')}"
+        return shown if value is None else f"{shown} {value}"
+
+    return _ARGUMENT.sub(option, text)
