@@ -230,7 +230,7 @@ with end_by_signals():
         check=False,
         preexec_fn=heed_interrupts,
     )
-    assert (done.stdout, done.returncode) == ("lost\n", code)
+    assert (done.stdout, done.stderr, done.returncode) == ("lost\n", "", code)
 
 
 @pytest.mark.parametrize("module", ["fastmks.cli.running", "typer", "fastmks.cli.building"])

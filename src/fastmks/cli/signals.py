@@ -1,6 +1,7 @@
 """End by a signal, on the way that removes files half written."""
 
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -25,6 +26,13 @@ def end_by_signals() -> Iterator[None]:
             raise KeyboardInterrupt
         raise SystemExit(128 + number)
 
+    report = sys.unraisablehook
+
+    def report_others(lost: "sys.UnraisableHookArgs") -> None:
+        if not issubclass(lost.exc_type, (KeyboardInterrupt, SystemExit)):
+            report(lost)
+
+    sys.unraisablehook = report_others
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where it is ignored
         signal.signal(signal.SIGINT, end)
     signal.signal(signal.SIGTERM, end)
@@ -33,3 +41,4 @@ def end_by_signals() -> Iterator[None]:
     finally:
         if has_timer:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
+        sys.unraisablehook = report
