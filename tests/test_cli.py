@@ -47,6 +47,21 @@ class TestBuild:
         assert load("i.fmks").kernel == kernel
         assert f"kernel {kernel!r}" in capfd.readouterr().err
 
+    def test_molecules_are_no_vectors(self, folder, capfd):
+        """Their bits are packed into bytes, which would be taken for numbers."""
+        np.save("v.npy", np.zeros((3, 256)))
+        assert run(["build", "v.npy", "-o", "v.fmks"]) == 0
+        for line in (
+            "build m.smi -o m.fmks --kernel cosine",
+            "hardness m.smi --kernel linear",
+            "bench m.smi --kernel minmax",
+            "search v.fmks m.smi",
+            "add v.fmks m.smi",
+        ):
+            capfd.readouterr()
+            assert run(line.split()) == 1
+            assert "m.smi holds molecules, which are read as finger" in capfd.readouterr().err
+
     def test_series_get_a_bandwidth_from_the_data(self, fastmks_):
         fastmks_("build s_TRAIN.tsv -o s.fmks")
         kernel = load("s.fmks").kernel

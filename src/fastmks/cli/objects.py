@@ -18,13 +18,7 @@ from fastmks.inputs import Chunk, ObjectFile, open_objects, read_names
 from fastmks.kernels import (
     GlobalAlignment,
     Kernel,
-    LocalAlignment,
-    Mismatch,
     Normalized,
-    SegmentMatch,
-    SmithWaterman,
-    Spectrum,
-    Tanimoto,
     as_kernel,
 )
 from fastmks.kernels.object_kernel import leaves
@@ -52,7 +46,7 @@ _DEFAULTS = {
     "strings": "normalized:spectrum:p=3",
     "fingerprints": "tanimoto",
 }
-_STRING_KERNELS = (LocalAlignment, Mismatch, SegmentMatch, SmithWaterman, Spectrum)
+_KINDS = {"strings": "strings", "fingerprints": "fingerprints", "time series": "series"}
 _BITS = 2048
 _N_SERIES, _N_PAIRS = 200, 20_000  # looked at for a bandwidth
 
@@ -85,11 +79,7 @@ def kind_of(kernel: Kernel | None) -> str | None:
     if kernel is None:
         return None
     _, leaf = next(iter(leaves(kernel)))
-    if isinstance(leaf, _STRING_KERNELS):
-        return "strings"
-    if isinstance(leaf, Tanimoto):
-        return "fingerprints"
-    return "series" if isinstance(leaf, GlobalAlignment) else None
+    return _KINDS.get(leaf.compares)
 
 
 def read_objects(
@@ -101,6 +91,7 @@ def read_objects(
     """
     arguments = options.as_arguments(bits=_BITS)
     with open_objects(path, kind=kind_of(kernel), chunk=None, **arguments) as file:
+        _check_kernel(file, kernel)
         objects, ids = file.read()
     is_given = kernel is not None
     kernel = kernel or default_kernel(file.kind, objects)
@@ -109,6 +100,15 @@ def read_objects(
     if ids_file is not None:
         return Chunk(objects, read_names(list(id_lines(ids_file)), where=ids_file)), kernel
     return Chunk(objects, None if ids is None else read_names(ids, where=file.name)), kernel
+
+
+def _check_kernel(file: ObjectFile, kernel: Kernel | None) -> None:
+    """Refuse the bits of molecules where their bytes would be taken for numbers."""
+    if file.kind == "fingerprints" and kernel is not None and kind_of(kernel) != file.kind:
+        raise InvalidArgument(
+            f"{file.name} holds molecules, which are read as fingerprints; {kernel!r} does not "
+            "compare these. Use the kernel tanimoto; for others, make vectors of them in Python."
+        )
 
 
 def _understood(file: ObjectFile, ids_file: str | None = None) -> str:
@@ -136,6 +136,7 @@ def open_queries(
     kind = kind_of(index.kernel)
     bits = _n_bits(index) if kind == "fingerprints" else _BITS
     file = open_objects(path, kind=kind, chunk=chunk, **options.as_arguments(bits=bits))
+    _check_kernel(file, index.kernel)
     note(_understood(file, ids_file))
     return file
 
