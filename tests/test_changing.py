@@ -24,6 +24,20 @@ def add(file, row):
     return run(["add", str(file), str(more)])
 
 
+def after_the_first_opening(monkeypatch, change):
+    """Change something once a file was opened; returns all files that are."""
+    opened, first = [], os.open
+
+    def opening(*arguments):
+        opened.append(first(*arguments))
+        if len(opened) == 1:
+            change()
+        return opened[-1]
+
+    monkeypatch.setattr(os, "open", opening)
+    return opened
+
+
 def test_one_at_a_time(file):
     with changing(file), pytest.raises(fastmks.InvalidArgument, match="another process"):
         lock_file(file)
@@ -32,17 +46,8 @@ def test_one_at_a_time(file):
 
 
 def test_a_lock_that_is_removed_meanwhile_is_none(file, monkeypatch):
-    path, opened = file.with_name(f"{file.name}.lock"), []
-    first = os.open
-
-    def opening(*arguments):
-        lock = first(*arguments)
-        if not opened:
-            path.unlink()
-        opened.append(lock)
-        return lock
-
-    monkeypatch.setattr(os, "open", opening)
+    path = file.with_name(f"{file.name}.lock")
+    opened = after_the_first_opening(monkeypatch, path.unlink)
     lock = lock_file(file)
     assert len(opened) == 2
     assert os.fstat(lock).st_nlink == 1
@@ -50,17 +55,8 @@ def test_a_lock_that_is_removed_meanwhile_is_none(file, monkeypatch):
 
 
 def test_a_lock_with_another_name_is_none_either(file, monkeypatch):
-    path, opened = file.with_name(f"{file.name}.lock"), []
-    first = os.open
-
-    def opening(*arguments):
-        lock = first(*arguments)
-        if not opened:
-            path.rename(path.with_name("moved"))
-        opened.append(lock)
-        return lock
-
-    monkeypatch.setattr(os, "open", opening)
+    path = file.with_name(f"{file.name}.lock")
+    after_the_first_opening(monkeypatch, lambda: path.rename(path.with_name("moved")))
     with changing(file):
         assert path.exists()
     assert not path.exists()

@@ -153,6 +153,18 @@ def heed_interrupts():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+def run_python(program):
+    """Run a program that interrupts itself."""
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+        preexec_fn=heed_interrupts,
+    )
+
+
 def start_dripping(folder, *words, **options):
     os.mkfifo(folder / "pipe.csv")
     stop, written = threading.Event(), [0]
@@ -222,14 +234,7 @@ with end_by_signals():
     except KeyboardInterrupt:
         raise SystemExit(1)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-        preexec_fn=heed_interrupts,
-    )
+    done = run_python(program)
     assert (done.stdout, done.stderr, done.returncode) == ("lost\n", "", code)
 
 
@@ -248,14 +253,7 @@ sys.argv = ["fastmks", "--help"]
 from fastmks.cli import main
 main()
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-        preexec_fn=heed_interrupts,
-    )
+    done = run_python(program)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 

@@ -7,10 +7,8 @@ import numpy as np
 
 from fastmks.index import Index
 from fastmks.kernels import GlobalAlignment, Jaccard, MinMax, Precomputed, Tanimoto
-from fastmks.kernels.alignments import LocalAlignment, SegmentMatch, SmithWaterman
 from fastmks.kernels.graphs import GraphKernel
 from fastmks.kernels.object_kernel import ObjectKernel, leaves
-from fastmks.kernels.sequences import GramKernel
 from fastmks.kernels.vectors import VectorKernel
 from fastmks.service.form import Form, Schema, floats, is_of, refuse
 from fastmks.service.refusals import RefusalError
@@ -60,7 +58,7 @@ def _leaf_form(leaf: ObjectKernel, store: Store) -> Form:
             return _GRAPHS
         case GlobalAlignment():
             return _SERIES
-        case GramKernel() | LocalAlignment() | SegmentMatch() | SmithWaterman():
+        case ObjectKernel(compares="strings"):
             return _BYTES if getattr(store, "has_bytes", False) else _STRINGS
     return _ANYTHING
 

@@ -13,17 +13,9 @@ from sklearn.utils.validation import check_non_negative
 from fastmks.errors import InvalidArgument
 from fastmks.kernels import (
     Custom,
-    Jaccard,
     Kernel,
-    LocalAlignment,
-    Mismatch,
     Precomputed,
-    SegmentMatch,
-    ShortestPath,
     Similarity,
-    SmithWaterman,
-    Spectrum,
-    WeisfeilerLehman,
     as_kernel,
 )
 from fastmks.kernels.object_kernel import leaves
@@ -47,9 +39,9 @@ __all__ = ["Reading", "check_targets", "read_input", "threads_of", "warn_of_colu
 
 _VECTORS, _NON_NEGATIVE, _COMPILED = "vectors", "non-negative vectors", "float64 rows"
 _BITS = "bits"
-_STRINGS = (LocalAlignment, Mismatch, SegmentMatch, SmithWaterman, Spectrum)
+_STRINGS = "strings"
 _ANYTHING = (Custom, Similarity)
-_WITHOUT_COLUMNS = (*_STRINGS, Jaccard, ShortestPath, WeisfeilerLehman)
+_WITHOUT_COLUMNS = (_STRINGS, "sets", "graphs")
 _FLOATS = [np.float64, np.float32]
 
 
@@ -78,9 +70,11 @@ class Reading:
             is_vectors=bool(keys & {_VECTORS, _NON_NEGATIVE, _COMPILED}) and not has_fields,
             is_sparse=keys <= {_VECTORS, _NON_NEGATIVE, _BITS} and not has_fields,
             is_positive=_NON_NEGATIVE in keys,
-            is_string=all(isinstance(leaf, (*_STRINGS, *_ANYTHING)) for _, leaf in parts),
+            is_string=all(
+                leaf.compares == _STRINGS or isinstance(leaf, _ANYTHING) for _, leaf in parts
+            ),
             is_pairwise=any(isinstance(leaf, Precomputed) for _, leaf in parts),
-            has_columns=has_fields or not any(isinstance(x, _WITHOUT_COLUMNS) for _, x in parts),
+            has_columns=has_fields or not any(x.compares in _WITHOUT_COLUMNS for _, x in parts),
         )
 
 
