@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "fastmks/score_search.hpp"
@@ -13,11 +14,11 @@ constexpr double unit = 0x1p-53;
 constexpr double smallest_normalizable = 1e-270;
 constexpr double smallest = 0x1p-1074;
 
-// The product of two bounds: 0 only where a bound is 0, so neither 0 * infinity nor underflow can
-// make it less than what it bounds.
+// At least the product of two bounds, and 0 only where one of them is 0: neither 0 * infinity nor
+// rounding can make it less.
 double bound_product(double a, double b) noexcept {
     if (a == 0.0 || b == 0.0) return 0.0;
-    return std::max(a * b, smallest);
+    return a * b * (1 + 4 * unit) + smallest;
 }
 
 struct CombinedBatch final : QueryBatch {
@@ -256,10 +257,7 @@ public:
         return space_->value_beyond(distance, largest) * factor_;
     }
     ScoreRange scores_below(double value, double largest) const override {
-        // The product rounds: K * factor < value wherever K is below this.
-        const double quotient = value / factor_;
-        const double limit = quotient - 4 * unit * std::abs(quotient) - 4 * smallest;
-        return space_->scores_below(limit, largest);
+        return space_->scores_below(limit_below(value), largest);
     }
     bool has_bounds() const noexcept override { return space_->has_bounds(); }
     void bounds(const QueryBatch& queries, Selection objects, double* out,
@@ -269,6 +267,18 @@ public:
     }
 
 private:
+    // A number with limit * factor < value, as computed; minus infinity where none is known. As
+    // rounded products grow with K, K * factor < value holds for every smaller K too, and where the
+    // product underflows.
+    [[nodiscard]] double limit_below(double value) const noexcept {
+        constexpr double greatest = std::numeric_limits<double>::max();
+        const double quotient = std::clamp(value / factor_, -greatest, greatest);
+        double step = std::max({2 * unit * std::abs(quotient), smallest / factor_, smallest});
+        double limit = quotient;
+        for (; limit > -HUGE_VAL && !(limit * factor_ < value); step *= 2) limit = quotient - step;
+        return limit;
+    }
+
     void scale(std::size_t n_queries, std::size_t n_objects, double* out,
                std::size_t stride) const {
         for (std::size_t i = 0; i < n_queries; ++i) {

@@ -299,7 +299,8 @@ ScoreRange PivotProjection::scores_below(const Space& objects, const Space& quer
     const Geometry geometry(objects.rounding(), queries.rounding());
     const double off = geometry.relative() * largest + geometry.absolute();
     if (!std::isfinite(off)) return ScoreRange::empty();
-    return {-HUGE_VAL, value - off * up - 0x1p-52 * (std::abs(value) + off) - 0x1p-1074};
+    // The last term covers all underflow here and in what is scaled to and from units.
+    return {-HUGE_VAL, value - off * up - 0x1p-52 * (std::abs(value) + off) - 8 * 0x1p-1074};
 }
 
 void PivotProjection::exceeded(std::size_t query, std::size_t object, double value,

@@ -152,6 +152,24 @@ TEST(sums_products_and_multiples_keep_what_orders_them) {
     CHECK(make_sum({linear, other})->score_kind() == ScoreKind::none);
 }
 
+TEST(small_factors_make_values_that_underflow) {
+    if (!has_reference) return;
+    const Isa isa = available_isas().back();
+    Vectors vectors = draw_vectors(12, 3, 2, 37);
+    for (double& x : vectors.data) x *= 9.0;  // values of narrow kernels underflow
+    const auto store = make_store(vectors, StoreKind::dense_f64);
+    for (const Case& one : cases()) {
+        const check::Context context(one.name);
+        const auto space = std::make_shared<VectorSpace>(store, one.kernel, isa);
+        for (const double factor : {0.05, 0x1p-60, 1e-160, 1e-310, 0x1p-1074}) {
+            check_space(*make_scaled(space, factor), vectors);
+            check_space(*make_scaled(make_scaled(space, 0x1p-540), factor), vectors);
+            const auto sum = make_sum({space, make_scaled(space, factor)});
+            if (sum->score_kind() != ScoreKind::none) check_space(*sum, vectors);
+        }
+    }
+}
+
 TEST(a_guess_changes_the_work_and_not_the_limit) {
     const auto value = [](double t) { return t * t * t; };
     const double none = std::nan("");
