@@ -1,4 +1,4 @@
-"""Small factors and values that underflow, together: no engine loses an object to absolute rounding."""
+"""Small factors and values that underflow: no engine loses an object to absolute rounding."""
 
 import numpy as np
 import pytest

@@ -22,10 +22,11 @@ using namespace nb::literals;
 namespace fastmks::bindings {
 namespace {
 
-using Counts = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>;
+using Counts = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t, std::size_t>;
 
 Counts to_counts(const BoundCounts& counts) {
-    return {counts.evaluations, counts.projections, counts.bounds, counts.operations};
+    return {counts.evaluations, counts.projections, counts.self_evaluations, counts.bounds,
+            counts.operations};
 }
 
 std::shared_ptr<PivotProjection> pivot_projection(const Space& objects, const Positions& pivots) {

@@ -145,6 +145,12 @@ double PythonSpace::self_value(std::size_t position) const {
     return known.load(std::memory_order_relaxed);
 }
 
+std::size_t PythonSpace::self_evaluations(std::size_t position) const noexcept {
+    const std::atomic_ref<double> known(self_values_[position]);
+    if (!std::isnan(known.load(std::memory_order_relaxed))) return 0;
+    return self_block_.is_valid() ? std::min(self_values_per_call, size_ - position) : 1;
+}
+
 double PythonSpace::call_self(std::size_t position) const {
     const nb::object x = item(position);
     if (!value_.block.is_valid()) return number(value_.pair(x, x), position, itself);

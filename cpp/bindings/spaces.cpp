@@ -188,6 +188,8 @@ void register_spaces(nb::module_& m) {
                 return std::pair(cost.call, cost.value);
             },
             "(seconds per call, seconds per value in it)")
+        .def_prop_ro("build_self_evaluations", &Space::build_self_evaluations,
+                     "Evaluations of some K(x, x) that building it took.")
         .def("self_values", &self_values, "K(x, x) of every object.");
 
     nb::class_<TracedSpace, Space>(m, "TracedSpace",

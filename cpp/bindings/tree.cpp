@@ -107,8 +107,10 @@ Traversal traversal(const std::string& order, std::size_t block, std::size_t che
 
 Counts named(const TreeCounts& counts) {
     static constexpr const char* kinds[n_bound_kinds] = {"ball", "cap", "shell"};
-    Counts out{
-        {"evaluations", counts.evaluations}, {"bounds", counts.bounds}, {"nodes", counts.nodes}};
+    Counts out{{"evaluations", counts.evaluations},
+               {"self_evaluations", counts.self_evaluations},
+               {"bounds", counts.bounds},
+               {"nodes", counts.nodes}};
     for (std::size_t i = 0; i < n_bound_kinds; ++i) {
         out[std::string("before_") + kinds[i]] = counts.pruned_before[i];
         out[std::string("after_") + kinds[i]] = counts.pruned_after[i];
@@ -245,6 +247,8 @@ void register_tree(nb::module_& m) {
         .def_prop_ro("n_bytes", &n_bytes)
         .def_prop_ro("build_evaluations",
                      [](const CoverTree& tree) { return tree.build_evaluations; })
+        .def_prop_ro("build_self_evaluations",
+                     [](const CoverTree& tree) { return tree.build_self_evaluations; })
         .def("order",
              [](const CoverTree& tree) {
                  return column<std::int64_t>(tree.size(),
@@ -261,6 +265,7 @@ void register_tree(nb::module_& m) {
 
     m.attr("smallest_base") = smallest_base;
     m.attr("itself") = itself;
+    m.attr("largest_self_value") = Geometry::largest_self_value;
     m.def("build_cover_tree", &build, "space"_a, "base"_a, "threads"_a, "progress"_a.none());
     m.def("restore_cover_tree", &restore, "arrays"_a, "n_objects"_a);
     m.def("tree_top_k", &top_k, "tree"_a, "objects"_a, "queries"_a, "among"_a.none(), "skip_self"_a,

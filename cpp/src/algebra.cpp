@@ -73,6 +73,17 @@ public:
         return value;
     }
 
+    std::size_t self_evaluations(std::size_t position) const noexcept override {
+        std::size_t most = 0;  // those of the parts at once are one of the combination
+        for (const auto& part : parts_) most = std::max(most, part->self_evaluations(position));
+        return most;
+    }
+    std::size_t build_self_evaluations() const noexcept override {
+        std::size_t sum = 0;
+        for (const auto& part : parts_) sum += part->build_self_evaluations();
+        return sum;
+    }
+
     // Parts that follow the same score of the same vectors, as far as folding keeps the order.
     ScoreKind score_kind() const noexcept override {
         const ScoreKind kind = parts_.front()->score_kind();
@@ -231,6 +242,12 @@ public:
     double self_value(std::size_t position) const override {
         return space_->self_value(position) * factor_;
     }
+    std::size_t self_evaluations(std::size_t position) const noexcept override {
+        return space_->self_evaluations(position);
+    }
+    std::size_t build_self_evaluations() const noexcept override {
+        return space_->build_self_evaluations();
+    }
     bool accepts(const Space& queries) const noexcept override {
         const auto* other = dynamic_cast<const ScaledSpace*>(&queries);
         return other && other->factor_ == factor_ && space_->accepts(*other->space_);
@@ -295,8 +312,10 @@ public:
     NormalizedSpace(SpacePointer space, bool is_mercer)
         : space_(std::move(space)),
           limit_(is_mercer ? 1.0 : HUGE_VAL),
-          normalizer_(space_->size()) {
+          normalizer_(space_->size()),
+          build_self_evaluations_(space_->build_self_evaluations()) {
         for (std::size_t i = 0; i < size(); ++i) {
+            build_self_evaluations_ += space_->self_evaluations(i);
             const double value = space_->self_value(i);
             if (!std::isfinite(value)) throw ValueFault(i, i, value);
             // A zero self value may be underflow; only an object that is zero may be taken for
@@ -325,6 +344,8 @@ public:
     double self_value(std::size_t position) const override {
         return normalizer_.is_zero(position) ? 0.0 : 1.0;
     }
+    std::size_t self_evaluations(std::size_t) const noexcept override { return 0; }
+    std::size_t build_self_evaluations() const noexcept override { return build_self_evaluations_; }
     bool accepts(const Space& queries) const noexcept override {
         const auto* other = dynamic_cast<const NormalizedSpace*>(&queries);
         return other && space_->accepts(*other->space_);
@@ -371,6 +392,7 @@ private:
     SpacePointer space_;
     double limit_;
     Normalizer normalizer_;
+    std::size_t build_self_evaluations_;
     double score_error_ = 0.0;  // how far a value may lie from the exact cosine
 };
 

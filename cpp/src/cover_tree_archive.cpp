@@ -22,7 +22,7 @@ bool has_lengths(const Node& node) {
     bool is_right = true;
     for (const double length :
          {node.point_norm, node.parent_radius, node.radius, node.least_norm, node.greatest_norm}) {
-        is_right &= (length >= 0.0) & (length <= std::numeric_limits<double>::max());
+        is_right &= length >= 0.0;
     }
     return is_right;
 }
@@ -53,7 +53,7 @@ void check_nodes(const Array<Node>& nodes, std::size_t n_objects) {
     std::size_t n_children = 0;
     for (std::size_t at = 0; at < nodes.size(); ++at) {
         check_array(has_lengths(nodes[at]), "nodes",
-                    "every length must be finite and not negative");
+                    "every length must be a number and not negative");
         check_array(is_nested(nodes, at), "nodes", "a node and its children do not fit together");
         for (std::uint32_t i = 0; i < nodes[at].n_children; ++i) {
             const std::size_t child = nodes[at].first_child + i;
@@ -83,8 +83,8 @@ CoverTree restore_cover_tree(const Arrays& arrays, std::size_t n_objects) {
     ArrayReader::check_size("norms", tree.norms.size(), n_objects);
     ArrayReader::check_size("leaf_distance", tree.leaf_distance.size(), n_objects);
     ArrayReader::check_size("parent_distance", tree.parent_distance.size(), tree.nodes.size());
-    check_lengths("norms", tree.norms);
-    check_lengths("leaf_distance", tree.leaf_distance);
+    check_any_lengths("norms", tree.norms);
+    check_any_lengths("leaf_distance", tree.leaf_distance);
     check_lengths("parent_distance", tree.parent_distance);
     check_permutation("order", tree.order, n_objects);
     check_nodes(tree.nodes, n_objects);

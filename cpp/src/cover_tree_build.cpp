@@ -117,35 +117,55 @@ public:
             }
         }
         candidates_ = {};
+        add_unbounded();
         CoverTree tree = lay_out(draft_, geometry_);
         tree.base = base_;
         tree.build_evaluations = n_evaluations_;
+        tree.build_self_evaluations = n_self_evaluations_;
         return tree;
     }
 
 private:
     void read_self_values() {
         for (std::size_t i = 0; i < space_.size(); ++i) {
+            n_self_evaluations_ += space_.self_evaluations(i);
             self_[i] = space_.self_value(i);
-            if (!(self_[i] <= Geometry::largest_self_value)) throw ValueFault(i, i, self_[i]);
             if (self_[i] < 0.0) throw NotMercerFault(i, itself, self_[i], 0.0);
+            if (!is_bounded(self_[i])) self_[i] = HUGE_VAL;
             if (i % watch_every == 0) watch_(0);
         }
     }
 
+    // Whether distances from an object can be computed. Nothing is known of one whose K(x, x) is
+    // too large for that: it is a leaf of the root, infinitely far away, and never evaluated here.
+    static bool is_bounded(double self_value) { return self_value <= Geometry::largest_self_value; }
+
+    // The root's point is the first object with distances; where there is none, the first.
     void start_root() {
         const auto n = static_cast<std::uint32_t>(space_.size());
+        const auto first = std::find_if(self_.begin(), self_.end(), is_bounded);
+        const auto root =
+            first == self_.end() ? 0u : static_cast<std::uint32_t>(first - self_.begin());
         resize_scratch(n);
-        for (std::uint32_t i = 1; i < n; ++i) {
-            objects_[i - 1] = i;
-            selves_[i - 1] = self_[i];
+        std::size_t n_others = 0;
+        for (std::uint32_t i = root + 1; i < n; ++i) {
+            objects_[n_others] = i;
+            selves_[n_others] = self_[i];
+            n_others += is_bounded(self_[i]);
         }
-        evaluate(0, n - 1);
-        measure(0, n - 1);
-        keep_within(n - 1, -1.0, HUGE_VAL);
-        draft_.nodes.push_back({0});
-        take(0);
+        evaluate(root, n_others);
+        measure(root, n_others);
+        keep_within(n_others, -1.0, HUGE_VAL);
+        draft_.nodes.push_back({root});
+        take(root);
         open({0, {0, top_}, {top_, 0}}, std::numeric_limits<std::int32_t>::max());
+    }
+
+    void add_unbounded() {
+        for (std::uint32_t i = 0; i < space_.size(); ++i) {
+            if (is_bounded(self_[i]) || is_taken_[i]) continue;
+            add_leaf({0, {}, {}}, {HUGE_VAL, self_[i], i});
+        }
     }
 
     // Begins the work on a node whose level is at most `highest`, with its self-child when it has
@@ -412,6 +432,7 @@ private:
     std::vector<char> is_taken_;
     std::size_t n_taken_ = 0;
     std::size_t n_evaluations_ = 0;
+    std::size_t n_self_evaluations_ = 0;
     std::size_t n_unwatched_ = 0;  // evaluations since the last call of watch_
     Draft draft_;
     std::vector<Frame> frames_;

@@ -32,7 +32,10 @@ public:
         require(tree_.size() == n && tree_.norms.size() == n && tree_.leaf_distance.size() == n,
                 "the tree holds ", tree_.size(), " objects, the space ", n);
         check_order();
-        for (std::size_t i = 0; i < n; ++i) self_.push_back(space_.self_value(i));
+        for (std::size_t i = 0; i < n; ++i) {
+            const double self = space_.self_value(i);
+            self_.push_back(self <= Geometry::largest_self_value ? self : HUGE_VAL);
+        }
         require(!tree_.nodes.empty() && tree_.nodes[0].begin == 0 && tree_.nodes[0].end == n,
                 "the root must hold every object");
         seen_.assign(tree_.nodes.size(), 0);
@@ -63,8 +66,8 @@ private:
         const std::size_t n_below = node.end - node.begin;
         distances_.resize(n_below);
         values_.resize(n_below);
-        space_.values(*space_.batch(node.begin, node.begin + 1),
-                      Selection::range(node.begin, node.end), values_.data());
+        space_.evaluate(*space_.batch(node.begin, node.begin + 1),
+                        Selection::range(node.begin, node.end), values_.data(), n_below);
         for (std::size_t i = 0; i < n_below; ++i) {
             distances_[i] = distance(node.begin, node.begin + i, values_[i]);
         }
@@ -151,8 +154,8 @@ private:
         for (const std::int64_t a : places) {
             const auto p = static_cast<std::size_t>(a);
             watch_(at);
-            space_.values(*space_.batch(p, p + 1), Selection::list(places.data(), places.size()),
-                          values.data());
+            space_.evaluate(*space_.batch(p, p + 1), Selection::list(places.data(), places.size()),
+                            values.data(), values.size());
             for (std::size_t i = 0; i < places.size(); ++i) {
                 const auto b = static_cast<std::size_t>(places[i]);
                 if (b == p) continue;

@@ -205,9 +205,16 @@ private:
         positions_.clear();
         for (const Candidate& candidate : candidates) positions_.push_back(candidate.place);
         values_.resize(positions_.size());
-        problem_.objects.values(*batch_, Selection::list(positions_.data(), positions_.size()),
-                                values_.data());
-        counts_.evaluations += positions_.size();
+        const Selection objects = Selection::list(positions_.data(), positions_.size());
+        if (problem_.skip_self && objects.find(point_) < objects.size) {
+            counts_.self_evaluations += problem_.queries.self_evaluations(point_);
+            const double own = problem_.queries.self_value(point_);
+            counts_.evaluations +=
+                problem_.objects.values_of_others(*batch_, point_, own, objects, values_.data());
+        } else {
+            problem_.objects.values(*batch_, objects, values_.data());
+            counts_.evaluations += objects.size;
+        }
         for (std::size_t i = 0; i < candidates.size(); ++i) {
             const std::uint32_t place = candidates[i].place;
             const double largest = geometry_.largest_value(point_norm_, tree_.norms[place]);

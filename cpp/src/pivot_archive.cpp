@@ -84,9 +84,9 @@ void PivotTable::check() const {
     ArrayReader::check_size("tails", tails_.size(), n);
     ArrayReader::check_size("errors", errors_.size(), n);
     ArrayReader::check_size("rows", rows_.size(), n * dimension_);
-    check_lengths("norms", norms_);
-    check_lengths("tails", tails_);
-    check_lengths("errors", errors_);
+    check_any_lengths("norms", norms_);
+    check_any_lengths("tails", tails_);
+    check_any_lengths("errors", errors_);
 }
 
 }  // namespace fastmks

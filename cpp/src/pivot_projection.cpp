@@ -155,8 +155,7 @@ PivotProjection::PivotProjection(const Space& objects, const std::vector<std::in
         const double self = objects.self_value(at);
         if (self < 0.0) throw NotMercerFault(at, itself, self, 0.0);
         const double norm = geometry.norm_above(self);
-        if (!(norm > 0.0)) continue;
-        if (!std::isfinite(norm)) throw ValueFault(at, at, self);
+        if (!(norm > 0.0 && self <= Geometry::largest_self_value)) continue;
         const Pivot pivot{position, exponent_of(norm), std::ldexp(norm, -exponent_of(norm))};
         std::vector<std::int64_t> before;
         for (const Pivot& other : factor.pivots()) before.push_back(other.position);
@@ -220,13 +219,16 @@ void PivotProjection::project(const Space& objects, std::size_t begin, std::size
     out.resize(n, dimension());
     out.known.resize(n * m);
     std::vector<double> self(n);
-    for (std::size_t i = 0; i < n; ++i) self[i] = objects.self_value(begin + i);
+    out.evaluations = out.self_evaluations = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        out.self_evaluations += objects.self_evaluations(begin + i);
+        self[i] = objects.self_value(begin + i);
+    }
     if (m == 0) {
         for (std::size_t i = 0; i < n; ++i) place(objects, begin + i, self[i], nullptr, i, out);
         return;
     }
-    space_.values(*objects.batch(begin, end), Selection::list(positions_.data(), m),
-                  out.known.data());
+    out.evaluations = evaluate(objects, begin, end, self.data(), out.known.data());
     const Geometry geometry(space_.rounding(), objects.rounding());
     std::vector<double> scaled(n * stride);
     for (std::size_t i = 0; i < n; ++i) {
@@ -243,6 +245,36 @@ void PivotProjection::project(const Space& objects, std::size_t begin, std::size
     }
 }
 
+// The values of objects [begin, end) with the pivots, finite or not; returns how many were
+// evaluated. That of a pivot with itself is known.
+std::size_t PivotProjection::evaluate(const Space& objects, std::size_t begin, std::size_t end,
+                                      const double* self, double* known) const {
+    const std::size_t m = n_pivots();
+    std::size_t n_evaluated = 0;
+    const auto run = [&](std::size_t from, std::size_t to, std::size_t first, std::size_t last) {
+        if (from == to || first == last) return;
+        const Selection pivots = Selection::list(positions_.data() + first, last - first);
+        space_.evaluate(*objects.batch(from, to), pivots, known + (from - begin) * m + first, m);
+        n_evaluated += (to - from) * pivots.size;
+    };
+    std::size_t from = begin;
+    if (&objects == &space_) {
+        const auto least = std::lower_bound(positions_.begin(), positions_.end(),
+                                            static_cast<std::int64_t>(begin));
+        for (auto j = static_cast<std::size_t>(least - positions_.begin()); j < m; ++j) {
+            const auto pivot = static_cast<std::size_t>(positions_[j]);
+            if (pivot >= end) break;
+            run(from, pivot, 0, m);
+            run(pivot, pivot + 1, 0, j);
+            known[(pivot - begin) * m + j] = self[pivot - begin];
+            run(pivot, pivot + 1, j + 1, m);
+            from = pivot + 1;
+        }
+    }
+    run(from, end, 0, m);
+    return n_evaluated;
+}
+
 // Sets everything but the coordinates, which are there, of one object with these values.
 void PivotProjection::place(const Space& objects, std::size_t position, double self,
                             const double* values, std::size_t i, Coordinates& out) const {
@@ -255,7 +287,6 @@ void PivotProjection::place(const Space& objects, std::size_t position, double s
     const double norm = std::ldexp(above, -exponent);
     out.exponents[i] = exponent;
     out.norms[i] = norm;
-    if (!std::isfinite(norm) && &objects == &space_) throw ValueFault(position, position, self);
     for (std::size_t j = 0; norm == 0.0 && j < m; ++j) {
         if (values[j] != 0.0) {
             throw NotMercerFault(position, static_cast<std::size_t>(positions_[j]), values[j], 0.0);
@@ -265,8 +296,10 @@ void PivotProjection::place(const Space& objects, std::size_t position, double s
     const double lost = std::ldexp(1.01 * lost_amplification_ * geometry.absolute(), -exponent);
     const double error =
         (((relative + share_ * (1.0 + relative)) * amplification_ + defect_) * norm + lost) * up;
-    // Nothing is known of the object but its length; or nothing is known better.
-    if (m == 0 || !std::isfinite(norm) || !(error < norm)) {
+    const bool is_known =
+        std::all_of(values, values + m, [](double value) { return std::isfinite(value); });
+    // Nothing is known of the object but its length, if that; or nothing is known better.
+    if (m == 0 || !is_known || !std::isfinite(norm) || !(error < norm)) {
         std::fill_n(z, out.dimension, 0.0);
         out.errors[i] = out.tails[i] = norm;
         out.least_tails[i] = 0.0;

@@ -55,7 +55,8 @@ public:
     void project(std::size_t begin, std::size_t end) {
         begin_ = begin;
         projection_.project(problem_.queries, begin, end, coordinates_);
-        counts_.projections += (end - begin) * projection_.evaluations();
+        counts_.projections += coordinates_.evaluations;
+        counts_.self_evaluations += coordinates_.self_evaluations;
         counts_.operations += (end - begin) * projection_.operations();
     }
 
@@ -108,6 +109,7 @@ private:
             const auto position = static_cast<std::size_t>(pivots[j]);
             if (problem_.skip_self && position == index) continue;
             const double value = coordinates_.known[(index - begin_) * pivots.size() + j];
+            if (!std::isfinite(value)) throw ValueFault(index, position, value);
             known_.push_back({value, problem_.name(position)});
         }
     }
@@ -161,8 +163,9 @@ private:
                 if (problem_.skip_self && position == query_.index) continue;
                 const ScoreRange range = query_.is_finite ? bounds(position) : ScoreRange::all();
                 if (range.high < query_.reach) continue;
-                if (query_.is_finite) floor(range.low, position);
-                // A damaged table has bounds that are not numbers: they bound nothing.
+                if (query_.is_finite && range.low > -HUGE_VAL) floor(range.low, position);
+                // Damaged tables and infinite lengths have bounds that are not numbers: they bound
+                // nothing.
                 const double bound = range.high == range.high ? range.high : HUGE_VAL;
                 candidates_.push_back({bound, position});
             }

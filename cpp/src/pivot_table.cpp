@@ -39,7 +39,7 @@ PivotTable::PivotTable(std::shared_ptr<const PivotProjection> projection, std::s
     });
     bool is_first = true;
     for (std::size_t i = 0; i < n; ++i) {
-        if (norms_[i] > 0.0 && (is_first || exponents[i] > exponent_)) {
+        if (norms_[i] > 0.0 && std::isfinite(norms_[i]) && (is_first || exponents[i] > exponent_)) {
             exponent_ = exponents[i];
             is_first = false;
         }
@@ -75,7 +75,7 @@ void PivotTable::share_unit(std::size_t i, int exponent) {
     tails_.edit()[i] = round_up(tails_[i] * unit);
     float* row = rows_.edit().data() + i * dimension_;
     for (std::size_t c = 0; c < dimension_; ++c) row[c] = static_cast<float>(row[c] * unit);
-    norm_ = std::max(norm_, norms_[i] * up);
+    if (std::isfinite(norms_[i])) norm_ = std::max(norm_, norms_[i] * up);
 }
 
 std::size_t PivotTable::n_bytes() const noexcept {

@@ -98,9 +98,10 @@ private:
         places_ = &places;
         allowance_ = allowance;
         found_ = &found;
-        const double self_value = queries_.self_value(query);
-        if (self_value < 0.0) throw NotMercerFault(query, itself, self_value, 0.0);
-        bounds_ = QueryBounds(geometry_, self_value);
+        counts_.self_evaluations += queries_.self_evaluations(query);
+        self_value_ = queries_.self_value(query);
+        if (self_value_ < 0.0) throw NotMercerFault(query, itself, self_value_, 0.0);
+        bounds_ = QueryBounds(geometry_, self_value_);
         queries_.refill(batch_, query);
         frontier_.clear();
         pending_.clear();
@@ -384,8 +385,8 @@ private:
         std::size_t begin = 0;
         while (begin < n) {
             const std::size_t end = std::min(n, begin + largest_call);
-            objects_.values(*batch_, Selection::list(positions_.data() + begin, end - begin),
-                            values_.data() + begin);
+            counts_.evaluations +=
+                evaluate(Selection::list(positions_.data() + begin, end - begin), &values_[begin]);
             for (std::size_t i = begin; i < end; ++i) {
                 offer(static_cast<std::uint32_t>(positions_[i]), values_[i]);
             }
@@ -398,9 +399,17 @@ private:
             if (is_out_of_time()) is_stopped_ = true;
             if (is_stopped_) break;
         }
-        counts_.evaluations += begin;
         allowance_.evaluations -= begin;
         return begin;
+    }
+
+    // Returns how many values were evaluated: that of an object with itself is known.
+    std::size_t evaluate(Selection objects, double* values) {
+        if (places_->self != SIZE_MAX) {
+            return objects_.values_of_others(*batch_, places_->self, self_value_, objects, values);
+        }
+        objects_.values(*batch_, objects, values);
+        return objects.size;
     }
 
     [[nodiscard]] bool is_out_of_time() const {
@@ -481,6 +490,7 @@ private:
     const Places* places_ = nullptr;
     Allowance allowance_;
     Collector* found_ = nullptr;
+    double self_value_ = 0.0;
     QueryBounds bounds_{geometry_, 0.0};
     std::unique_ptr<QueryBatch> batch_;
     std::vector<Entry> frontier_;

@@ -82,6 +82,19 @@ private:
     Clock::time_point started_ = Clock::now();
 };
 
+// Where objects of a selection, whose positions increase, are those of some queries themselves.
+Slice selves(const Selection& among, const Slice& queries) {
+    const auto find = [&](std::size_t position) -> std::size_t {
+        if (!among.positions) return std::clamp(position, among.begin, among.begin + among.size);
+        const auto* const end = among.positions + among.size;
+        const auto wanted = static_cast<std::int64_t>(position);
+        return static_cast<std::size_t>(std::lower_bound(among.positions, end, wanted) -
+                                        among.positions);
+    };
+    const std::size_t first = among.positions ? 0 : among.begin;
+    return {find(queries.begin) - first, find(queries.end) - first};
+}
+
 // Calls visit(row) for every query and block of one task.
 template <class Visit>
 void for_each_row(const ScanProblem& problem, const Grid& grid, std::size_t task, Worker& worker,
@@ -90,11 +103,23 @@ void for_each_row(const ScanProblem& problem, const Grid& grid, std::size_t task
     const Slice objects = grid.objects_of(task);
     const auto batch = problem.queries.batch(queries.begin, queries.end);
     std::vector<double> values(batch->size * std::min(largest_block, objects.end - objects.begin));
+    // A query that is an object is not compared with itself: blocks with such objects go by query.
+    const Slice own = problem.skip_self ? selves(problem.among, queries) : Slice{0, 0};
+    std::unique_ptr<QueryBatch> single;
     BlockSize block_size;
     for (std::size_t begin = objects.begin; begin < objects.end;) {
-        const std::size_t end = std::min(begin + block_size.next(), objects.end);
+        std::size_t end = std::min(begin + block_size.next(), objects.end);
+        for (const std::size_t edge : {own.begin, own.end}) {
+            if (begin < edge) end = std::min(end, edge);
+        }
         const Selection block = problem.among.part(begin, end);
-        problem.objects.values(*batch, block, values.data());
+        const bool has_selves = begin >= own.begin && end <= own.end;
+        if (!has_selves) problem.objects.values(*batch, block, values.data());
+        for (std::size_t i = 0; has_selves && i < batch->size; ++i) {
+            problem.queries.refill(single, queries.begin + i);
+            problem.objects.values_of_others(*single, queries.begin + i, -HUGE_VAL, block,
+                                             values.data() + i * block.size);
+        }
         for (std::size_t i = 0; i < batch->size; ++i) {
             visit(Row{queries.begin + i, begin, block, values.data() + i * block.size});
         }
@@ -199,7 +224,9 @@ std::vector<std::vector<Hit>> scan_above(const ScanProblem& problem, const doubl
     return answers;
 }
 
-void scan_matrix(const ScanProblem& problem, std::size_t threads, const Watch& watch, double* out) {
+void scan_matrix(const ScanProblem& asked, std::size_t threads, const Watch& watch, double* out) {
+    ScanProblem problem = asked;
+    problem.skip_self = false;  // every value is wanted
     const Grid grid(problem, 1, threads);
     parallel_for(grid.n_tasks(), threads, watch, [&](std::size_t task, Worker& worker) {
         for_each_row(problem, grid, task, worker, [&](const Row& row) {

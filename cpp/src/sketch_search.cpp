@@ -48,7 +48,7 @@ public:
             leaf_queries.push_back(coder_.leaf_query(query));
             is_finite.push_back(query.is_finite);
         }
-        counts_.projections += (end - begin) * sketch_.projection().evaluations();
+        counts_.projections += coordinates.evaluations;
         counts_.operations += (end - begin) * sketch_.projection().operations();
         bounds_.resize(end - begin);
         leaves_.start(std::move(leaf_queries), std::move(is_finite));

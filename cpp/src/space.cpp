@@ -21,6 +21,16 @@ void Space::values(const QueryBatch& queries, Selection objects, double* out) co
     }
 }
 
+std::size_t Space::values_of_others(const QueryBatch& query, std::size_t self, double own,
+                                    Selection objects, double* out) const {
+    const std::size_t at = objects.find(self);
+    if (at > 0) values(query, objects.part(0, at), out);
+    if (at == objects.size) return at;
+    out[at] = own;
+    if (at + 1 < objects.size) values(query, objects.part(at + 1, objects.size), out + at + 1);
+    return objects.size - 1;
+}
+
 void Space::bounds(const QueryBatch&, Selection, double*, std::size_t) const {
     throw std::logic_error("this space has no bounds");
 }

@@ -107,6 +107,7 @@ TreeCounts for_each_query(const TreeProblem& problem, const StopRule& stop, std:
 
 TreeCounts& TreeCounts::operator+=(const TreeCounts& other) noexcept {
     evaluations += other.evaluations;
+    self_evaluations += other.self_evaluations;
     bounds += other.bounds;
     nodes += other.nodes;
     for (std::size_t i = 0; i < n_bound_kinds; ++i) {

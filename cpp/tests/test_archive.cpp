@@ -184,7 +184,7 @@ TEST(forged_trees_are_refused) {
         }
         refuses("nodes", node * 64 + 12, static_cast<std::uint32_t>(node));  // its own child
         for (std::size_t figure = 0; figure < 5; ++figure) {
-            for (const double number : {no_number, -1.0, HUGE_VAL}) {
+            for (const double number : {no_number, -1.0}) {
                 refuses("nodes", node * 64 + 24 + figure * 8, number);
             }
         }
@@ -193,8 +193,9 @@ TEST(forged_trees_are_refused) {
     refuses("order", 8, std::int64_t{-1});
     refuses("order", 8, std::int64_t{500});
     for (const char* name : {"norms", "leaf_distance", "parent_distance"}) {
-        for (const double number : {no_number, -1.0, HUGE_VAL}) refuses(name, 16, number);
+        for (const double number : {no_number, -1.0}) refuses(name, 16, number);
     }
+    refuses("parent_distance", 16, HUGE_VAL);
     for (const double base : {1.0, no_number, HUGE_VAL, -2.0}) refuses("figures", 0, base);
     refuses("counts", 0, std::int64_t{-1});
 }
@@ -310,7 +311,7 @@ TEST(pivots_come_back_without_an_evaluation) {
         };
         refuses("norms", 0, no_number);
         refuses("errors", 0, -1.0);
-        refuses("tails", 0, HUGE_VALF);
+        refuses("tails", 0, -1.0F);
         refuses("pivot_figures", 8, no_number);
         if (wanted.empty()) continue;
         refuses("pivots", 8, std::int64_t{9});

@@ -132,27 +132,37 @@ TEST(random_tables_are_not_mercer) {
 
 TEST(values_that_are_not_finite_stop_a_build) {
     for (const double bad : {infinity, -infinity, not_a_number}) {
-        for (const std::size_t other : {2, 4}) {    // K(4, 2), K(4, 4)
-            if (other == 4 && bad < 0.0) continue;  // negative first of all
-            const TableSpace space(6, [=](std::size_t i, std::size_t j) {
-                const bool is_bad = std::min(i, j) == std::min<std::size_t>(other, 4) &&
-                                    std::max(i, j) == std::max<std::size_t>(other, 4);
-                return is_bad ? bad : (i == j ? 1.0 : 0.5);
-            });
-            CHECK(is_refused<ValueFault>(space, [=](const ValueFault& fault) {
-                return same_bits(fault.value, bad) && fault.query + fault.object == 4 + other;
-            }));
-        }
+        const TableSpace space(6, [=](std::size_t i, std::size_t j) {
+            const bool is_bad = std::min(i, j) == 2 && std::max(i, j) == 4;
+            return is_bad ? bad : (i == j ? 1.0 : 0.5);
+        });
+        CHECK(is_refused<ValueFault>(space, [=](const ValueFault& fault) {
+            return same_bits(fault.value, bad) && fault.query + fault.object == 6;
+        }));
     }
 }
 
-TEST(self_values_too_large_for_distances_are_refused) {
-    for (const double large : {Geometry::largest_self_value * 1.01, DBL_MAX}) {
-        const TableSpace space(
-            3, [=](std::size_t i, std::size_t j) { return i != j ? 0.0 : (i == 1 ? large : 1.0); });
-        CHECK(is_refused<ValueFault>(space, [=](const ValueFault& fault) {
-            return fault.query == 1 && fault.object == 1 && fault.value == large;
-        }));
+TEST(objects_too_long_for_distances_are_leaves_of_the_root) {
+    for (const double large :
+         {Geometry::largest_self_value * 1.01, DBL_MAX, infinity, not_a_number}) {
+        for (const std::size_t n_long : {1, 2, 3}) {  // the last of them: of three objects, all
+            const TableSpace space(3, [=](std::size_t i, std::size_t j) {
+                if (i != j) return i + j == 3 && n_long >= 2 ? infinity : 0.5;
+                return i + n_long >= 3 ? large : 1.0;
+            });
+            const CoverTree tree = build_cover_tree(space, 1.3, 1, ignore);
+            CHECK(tree.nodes.size() == 1 && tree.nodes[0].leaves == 1);
+            CHECK(std::count(tree.norms.begin(), tree.norms.end(), infinity) ==
+                  static_cast<std::ptrdiff_t>(n_long));
+            CHECK(tree.nodes[0].radius == infinity);
+            const TableSpace ordered(3, [&](std::size_t i, std::size_t j) {
+                const auto a = static_cast<std::size_t>(tree.order[i]),
+                           b = static_cast<std::size_t>(tree.order[j]);
+                if (a != b) return a + b == 3 && n_long >= 2 ? infinity : 0.5;
+                return a + n_long >= 3 ? large : 1.0;
+            });
+            CHECK(find_fault(tree, ordered, ignore).empty());
+        }
     }
 }
 

@@ -108,6 +108,10 @@ class Space:
     def measure_cost(self) -> tuple[float, float]:
         """(seconds per call, seconds per value in it)"""
 
+    @property
+    def build_self_evaluations(self) -> int:
+        """Evaluations of some K(x, x) that building it took."""
+
     def self_values(self) -> NDArray[numpy.float64]:
         """K(x, x) of every object."""
 
@@ -286,9 +290,9 @@ def pivot_table(projection: PivotProjection, threads: int, progress: object | No
 
 def restore_pivots(objects: Space, arrays: dict[str, numpy.typing.NDArray[numpy.generic]]) -> tuple[PivotProjection, PivotTable]: ...
 
-def pivot_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, table: PivotTable, skip_self: bool, k: int, floors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64], tuple[int, int, int, int]]: ...
+def pivot_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, table: PivotTable, skip_self: bool, k: int, floors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64], tuple[int, int, int, int, int]]: ...
 
-def pivot_above(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, table: PivotTable, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, progress: object | None) -> tuple[tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64]], tuple[int, int, int, int]]: ...
+def pivot_above(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, table: PivotTable, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, progress: object | None) -> tuple[tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64]], tuple[int, int, int, int, int]]: ...
 
 class Traversal:
     """How a tree search goes about it."""
@@ -312,6 +316,9 @@ class CoverTree:
     @property
     def build_evaluations(self) -> int: ...
 
+    @property
+    def build_self_evaluations(self) -> int: ...
+
     def order(self) -> NDArray[numpy.int64]: ...
 
     def leaf_distances(self) -> NDArray[numpy.float64]: ...
@@ -325,6 +332,8 @@ class CoverTree:
 smallest_base: float = 1.000001
 
 itself: int = 18446744073709551615
+
+largest_self_value: float = 2.247116418577895e+307
 
 def build_cover_tree(space: Space, base: float, threads: int, progress: object | None) -> CoverTree: ...
 

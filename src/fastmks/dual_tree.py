@@ -9,7 +9,7 @@ import numpy as np
 
 from fastmks import _core
 from fastmks.engine import AboveFound, Search, TopKFound, plain_int64
-from fastmks.errors import InvalidArgument, KernelValueError
+from fastmks.errors import InvalidArgument
 from fastmks.progress import Progress
 from fastmks.spaces import Space
 from fastmks.traversal import Traversal
@@ -69,7 +69,7 @@ class DualTree:
         if not search.skip_self:
             cost = replace(
                 cost,
-                self_evaluations=cost.self_evaluations + len(search.queries),
+                self_evaluations=cost.self_evaluations + query_tree.core.build_self_evaluations,
                 query_evaluations=query_tree.build_evaluations,
             )
         return TopKFound(values, plain_int64(positions), gap, cost)
@@ -89,16 +89,13 @@ class DualTree:
             return self.tree
         if len(search.queries) == 0 or not search.queries.compares_queries:
             return None
-        try:
-            return build_tree(
-                search.queries,
-                base=self.tree.base,
-                threads=search.threads,
-                progress=Progress(False),
-                name="queries[{}]".format,
-            )
-        except KernelValueError:  # K(q, q) overflows; values with objects need not
-            return None
+        return build_tree(
+            search.queries,
+            base=self.tree.base,
+            threads=search.threads,
+            progress=Progress(False),
+            name="queries[{}]".format,
+        )
 
 
 @contextmanager

@@ -27,7 +27,8 @@ class Stats:
         Evaluations of K(query, object); a linear scan needs ``n_queries * n_objects``.
     self_evaluations : int
         Evaluations of K(query, query), which trees, pivots and kernels with Normalized in them
-        need.
+        need. Known values are not counted: those of Cosine and Gaussian, and what was evaluated
+        before.
     query_evaluations : int
         Evaluations of K(query, other query), which build the query tree of a dual-tree search.
     bounds : int

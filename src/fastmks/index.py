@@ -152,7 +152,7 @@ class Index(Searchable):
             Objects of the kind that is indexed; one alone (a 1-D vector, a string, a set, a graph)
             will do.
         ids : sequence of int or of str, optional
-            Their names, none of which may be in use. When not given, the numbers that follow the
+            Their ids, none of which may be in use. When not given, numbers from 0 that follow the
             greatest ever used, or the names in a FASTA file; an index whose ids are strings needs
             them.
 

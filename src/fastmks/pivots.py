@@ -90,10 +90,10 @@ class Pivots(CoreFilter):
 
     def cost(self, counts: tuple[int, ...], search: Search) -> Cost:
         """Return the core's counts by name."""
-        evaluations, projections, bounds, operations = counts
+        evaluations, projections, self_evaluations, bounds, operations = counts
         return Cost(
             evaluations=evaluations + projections,
-            self_evaluations=len(search.queries),
+            self_evaluations=self_evaluations,
             bounds=bounds,
             bound_operations=operations,
         )
@@ -139,7 +139,7 @@ def build_pivots(
         projection = _core.pivot_projection(space.core, draft.chosen)
         with progress.bar(len(space), unit=" objects") as report:
             table = _core.pivot_table(projection, n_threads, report)
-    projected = projection.n_pivots * len(space)
+    projected = projection.n_pivots * (len(space) - 1)
     return Pivots(
         space=space,
         projection=projection,
@@ -218,8 +218,13 @@ class _Draft:
 
     def __init__(self, space: Space, threads: int, seed: int, m: int | None, name: Namer) -> None:
         self.space, self.threads, self.name = space, threads, name
+        self.self_values = space.self_values()
+        self.is_bounded = self.self_values <= _core.largest_self_value
         self.evaluations = 0
         self.forecasts: tuple[Forecast, ...] = ()
+        self.chosen: _Positions = np.empty(0, dtype=np.int64)
+        if not self.is_bounded.any():
+            return
         sample = self._draw(seed, m)
         if m is not None or len(sample.queries) == 0:
             most = _MOST_PIVOTS if m is None else m
@@ -228,8 +233,9 @@ class _Draft:
             self.chosen = self._choose(sample)
 
     def _draw(self, seed: int, m: int | None) -> _Sample:
-        n = len(self.space)
-        drawn = np.random.default_rng(seed).permutation(n).astype(np.int64)
+        drawn = np.random.default_rng(seed).permutation(len(self.space)).astype(np.int64)
+        drawn = drawn[self.is_bounded[drawn]]
+        n = len(drawn)
         n_candidates = int(np.clip((_GRAM_SHARE * n) ** 0.5, _FEWEST_SAMPLED, _MOST_SAMPLED))
         n_candidates = min(n, max(n_candidates, m or 0))
         if n <= _FEWEST_SAMPLED:
@@ -248,7 +254,7 @@ class _Draft:
         self.evaluations += len(taken) * len(objects)
         with faults_named(self.space.kernel, name_row, name):
             values = _core.scan_matrix(objects.core, taken.core, self.threads)
-            norms = np.sqrt(np.maximum(taken.self_values(), 0.0))
+        norms = np.sqrt(np.maximum(self.self_values[rows], 0.0))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             cosines = values / norms[:, None] / norms[: len(candidates)]
         cosines[~np.isfinite(cosines)] = 0.0  # of zero objects
@@ -286,15 +292,20 @@ class _Draft:
     def _look_closely(self, pivots: _Positions) -> None:
         """Raise where values with these pivots are more than rounding away from a Mercer kernel."""
         projection = _core.pivot_projection(self.space.core, pivots)
-        self.evaluations += projection.build_evaluations + len(pivots) * len(self.space)
+        self.evaluations += projection.build_evaluations + len(pivots) * (len(self.space) - 1)
         projection.project(self.space.core)
 
     def _choose(self, sample: _Sample) -> _Positions:
         """Return as many pivots as would have cost sampled queries least."""
         queries, name = self._taken(sample.queries)
-        self.evaluations += len(queries) * len(self.space)
-        with faults_named(self.space.kernel, name, self.name):
-            values = _core.scan_matrix(self.space.core, queries.core, self.threads)
+        objects, name_object = self.space, self.name
+        if not self.is_bounded.all():
+            objects, name_object = self._taken(np.flatnonzero(self.is_bounded))
+        self.evaluations += len(queries) * len(objects)
+        with faults_named(self.space.kernel, name, name_object):
+            found = _core.scan_matrix(objects.core, queries.core, self.threads)
+        values = np.full((len(queries), len(self.space)), -np.inf)
+        values[:, self.is_bounded] = found
         trial = _Trial(sample, values)
         pivots: list[int] = []
         forecasts: list[Forecast] = []

@@ -51,7 +51,8 @@ class Scan:
 
     def _evaluations(self, search: Search) -> int:
         n_among = len(self.space) if search.among is None else len(search.among)
-        return len(search.queries) * n_among
+        n_selves = n_among if search.skip_self else 0  # queries are not compared with themselves
+        return len(search.queries) * n_among - n_selves
 
     def _cost(self, search: Search) -> Cost:
         return Cost(evaluations=self._evaluations(search))

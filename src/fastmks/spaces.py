@@ -1,6 +1,5 @@
 """Objects under one kernel. This is the only place where a kernel is evaluated."""
 
-import math
 import os
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias, cast
@@ -178,7 +177,7 @@ class Space:
     @property
     def n_self_evaluations(self) -> int:
         """Evaluations of some K(x, x) that preparing the objects cost."""
-        return len(self) * _count_normalizations(self.kernel)
+        return self.core.build_self_evaluations
 
     def self_values(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return K(x, x) of every object."""
@@ -288,18 +287,10 @@ def _named(
         )
     if isinstance(fault, _core.ValueFault):
         query, position, value = fault.args
-        if math.isfinite(value):
-            return KernelValueError(
-                f"{kernel!r} gives {name_query(query)} and itself the value {value}: too large for "
-                f"the distances of a tree. {finite_advice(kernel)} A search with "
-                "algorithm='scan' needs no distances."
-            )
         return KernelValueError(
             f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}; "
             f"a ranking needs finite values. {finite_advice(kernel)}"
         )
-    if isinstance(fault, _core.DamageFault):
-        return IndexFileError(f"the bounds in the file are not those of the objects: {fault}.")
     if isinstance(fault, _core.NotMercerFault):
         query, position, value, limit = fault.args
         if position == _core.itself:

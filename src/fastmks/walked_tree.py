@@ -119,7 +119,7 @@ def named_cost(counts: dict[str, int], search: Search) -> Cost:
     pruned |= {name.replace("before_", "parent "): n for name, n in counts.items() if "bef" in name}
     return Cost(
         evaluations=counts["evaluations"],
-        self_evaluations=len(search.queries),
+        self_evaluations=counts["self_evaluations"],
         bounds=counts["bounds"],
         nodes=counts["nodes"],
         pruned=pruned,

@@ -185,6 +185,14 @@ void check_lengths(const std::string& name, const Array<T>& lengths) {
 }
 void check_length(const std::string& name, double length);
 
+/// Throws unless every number may be a length, perhaps infinite.
+template <class T>
+void check_any_lengths(const std::string& name, const Array<T>& lengths) {
+    bool is_right = true;
+    for (const T x : lengths) is_right &= x >= T{0};
+    check_array(is_right, name, "every length must be a number and not negative");
+}
+
 /// Throws unless 2^exponent can be the unit of lengths.
 void check_exponent(const std::string& name, std::int64_t exponent);
 

@@ -46,16 +46,17 @@ struct CoverTree {
     Array<std::int64_t> order;      ///< by place
     Array<double> norms;            ///< at least sqrt(K(x, x)), by place
     Array<double> leaf_distance;    ///< at least the distance from the parent's point, of leaves
-    /// Of K(x, y); K(x, x) is evaluated once per object besides.
-    std::size_t build_evaluations = 0;
+    std::size_t build_evaluations = 0;  ///< of K(x, y)
+    /// Of K(x, x), once per object where it is not known. Not in files.
+    std::size_t build_self_evaluations = 0;
 
     [[nodiscard]] std::size_t size() const noexcept { return order.size(); }
 };
 
 /// Builds the tree of all objects. The same space and base always give the same tree, whatever the
-/// threads. Progress is counted in objects placed. Throws std::invalid_argument for a base not
-/// above 1 or more than 2^32 - 2 objects, NotMercerFault and ValueFault for values no Mercer kernel
-/// has.
+/// threads. Objects whose K(x, x) is too large for distances are leaves of the root. Progress is
+/// counted in objects placed. Throws std::invalid_argument for a base not above 1 or more than
+/// 2^32 - 2 objects, NotMercerFault for values no Mercer kernel has.
 [[nodiscard]] CoverTree build_cover_tree(const Space& space, double base, std::size_t threads,
                                          const Watch& watch);
 

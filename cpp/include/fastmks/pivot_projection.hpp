@@ -37,9 +37,10 @@ struct PivotFault : std::exception {
 class PivotProjection final : public Projection {
 public:
     /// Takes the objects at `wanted` as pivots, in this order, but for those that the ones before
-    /// span up to rounding: their coordinates would amplify it. Evaluates every pair of them.
-    /// `objects` must outlive this. Throws std::invalid_argument for positions of no objects or
-    /// given twice, NotMercerFault for K(x, x) < 0, ValueFault for values that are not finite.
+    /// span up to rounding: their coordinates would amplify it; and for those whose K(x, x) is too
+    /// large. Evaluates every pair of them. `objects` must outlive this. Throws
+    /// std::invalid_argument for positions of no objects or given twice, NotMercerFault for
+    /// K(x, x) < 0, ValueFault for values that are not finite.
     PivotProjection(const Space& objects, const std::vector<std::int64_t>& wanted);
 
     /// The projection of `objects` with these parts; evaluates nothing.
@@ -50,10 +51,9 @@ public:
     /// Without pivots, objects have a coordinate that is 0.
     std::size_t dimension() const noexcept override { return std::max<std::size_t>(1, n_pivots()); }
     bool is_distance() const noexcept override { return false; }
-    std::size_t evaluations() const noexcept override { return n_pivots(); }
     std::size_t operations() const noexcept override { return n_pivots() * n_pivots(); }
-    /// Puts the values with the pivots into `out.known`, by increasing positions. Throws PivotFault
-    /// for an object whose values no Mercer kernel can have.
+    /// Puts the values with the pivots into `out.known`, by increasing positions; they need not be
+    /// finite. Throws PivotFault for an object whose values no Mercer kernel can have.
     void project(const Space& objects, std::size_t begin, std::size_t end,
                  Coordinates& out) const override;
     ScoreRange scores_below(const Space& objects, const Space& queries, double value,
@@ -80,6 +80,8 @@ private:
 
     void take(const Factor& factor);
     void set_axes(std::size_t n_pivots);
+    std::size_t evaluate(const Space& objects, std::size_t begin, std::size_t end,
+                         const double* self, double* known) const;
     void place(const Space& objects, std::size_t position, double self, const double* values,
                std::size_t i, Coordinates& out) const;
 

@@ -34,7 +34,7 @@ public:
     [[nodiscard]] std::size_t n_bytes() const noexcept;
     [[nodiscard]] const PivotProjection& projection() const noexcept { return *projection_; }
     [[nodiscard]] int exponent() const noexcept { return exponent_; }
-    /// The greatest length of an object.
+    /// The greatest length of an object that is finite.
     [[nodiscard]] double norm() const noexcept { return norm_; }
     [[nodiscard]] bool is_pivot(std::size_t i) const noexcept { return is_pivot_[i] != 0; }
 

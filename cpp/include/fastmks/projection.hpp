@@ -26,6 +26,8 @@ struct Coordinates {
     std::vector<int> exponents;
     /// Kernel values that the coordinates came from, a row for each object; most come from none.
     std::vector<double> known;
+    std::size_t evaluations = 0;       ///< of K(x, y), which the coordinates took
+    std::size_t self_evaluations = 0;  ///< of K(x, x), which the lengths took
 
     [[nodiscard]] std::size_t size() const noexcept { return norms.size(); }
     void resize(std::size_t n, std::size_t n_dimensions);
@@ -44,9 +46,7 @@ public:
     [[nodiscard]] virtual std::size_t dimension() const noexcept = 0;
     /// Whether the scores bounded are -|x - y|^2 / 2 rather than <x, y>.
     [[nodiscard]] virtual bool is_distance() const noexcept = 0;
-    /// Kernel evaluations that the coordinates of an object cost.
-    [[nodiscard]] virtual std::size_t evaluations() const noexcept { return 0; }
-    /// Multiply-adds that they cost besides.
+    /// Multiply-adds that the coordinates of an object cost, beside kernel evaluations.
     [[nodiscard]] virtual std::size_t operations() const noexcept = 0;
     /// The coordinates of objects [begin, end) of a space.
     virtual void project(const Space& objects, std::size_t begin, std::size_t end,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -21,6 +22,13 @@ struct Selection {
     /// Position of the i-th selected object.
     [[nodiscard]] std::size_t operator[](std::size_t i) const noexcept {
         return positions ? static_cast<std::size_t>(positions[i]) : begin + i;
+    }
+    /// Which of them has a position; `size` where none has.
+    [[nodiscard]] std::size_t find(std::size_t position) const noexcept {
+        if (!positions) return position - begin < size ? position - begin : size;
+        const auto* const end = positions + size;
+        return static_cast<std::size_t>(
+            std::find(positions, end, static_cast<std::int64_t>(position)) - positions);
     }
     [[nodiscard]] Selection part(std::size_t from, std::size_t to) const noexcept {
         return positions ? list(positions + from, to - from) : range(begin + from, begin + to);

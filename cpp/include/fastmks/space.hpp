@@ -75,8 +75,13 @@ public:
     [[nodiscard]] virtual Rounding rounding() const noexcept = 0;
     /// No K(x, x) exceeds this, for whatever object; infinity where there is no limit.
     [[nodiscard]] virtual double largest_self_value() const noexcept = 0;
-    /// K(x, x) for the object at a position.
+    /// K(x, x) for the object at a position; it may overflow.
     [[nodiscard]] virtual double self_value(std::size_t position) const = 0;
+    /// Evaluations of some K(x, x) that self_value(position) would make now: none where the value
+    /// is known.
+    [[nodiscard]] virtual std::size_t self_evaluations(std::size_t) const noexcept { return 1; }
+    /// Evaluations of some K(x, x) that building this space took.
+    [[nodiscard]] virtual std::size_t build_self_evaluations() const noexcept { return 0; }
 
     /// Whether the object is zero in the Hilbert space: K(x, y) = 0 for every y, not just in
     /// rounding.
@@ -101,7 +106,12 @@ public:
     /// same kernel. Throws ValueFault when a value is not finite.
     void values(const QueryBatch& queries, Selection objects, double* out) const;
 
-    /// The same without the check and with rows `stride` apart: for spaces made of spaces.
+    /// The same for a batch of one query that is the object at `self`: the pair of the two is not
+    /// evaluated, and has the value `own`. Returns how many values were evaluated.
+    std::size_t values_of_others(const QueryBatch& query, std::size_t self, double own,
+                                 Selection objects, double* out) const;
+
+    /// `values` without the check and with rows `stride` apart: for spaces made of spaces.
     virtual void evaluate(const QueryBatch& queries, Selection objects, double* out,
                           std::size_t stride) const = 0;
 

@@ -22,6 +22,9 @@ public:
     Rounding rounding() const noexcept override { return space_->rounding(); }
     double largest_self_value() const noexcept override { return space_->largest_self_value(); }
     double self_value(std::size_t position) const override { return space_->self_value(position); }
+    std::size_t self_evaluations(std::size_t position) const noexcept override {
+        return space_->self_evaluations(position);
+    }
     bool is_zero(std::size_t position) const override { return space_->is_zero(position); }
     bool accepts(const Space& queries) const noexcept override { return space_->accepts(queries); }
     std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override {

@@ -16,9 +16,10 @@ namespace fastmks {
 
 /// What a search cost.
 struct TreeCounts {
-    std::size_t evaluations = 0;  ///< of K(query, object)
-    std::size_t bounds = 0;       ///< upper bounds computed
-    std::size_t nodes = 0;        ///< nodes visited
+    std::size_t evaluations = 0;       ///< of K(query, object)
+    std::size_t self_evaluations = 0;  ///< of K(query, query)
+    std::size_t bounds = 0;            ///< upper bounds computed
+    std::size_t nodes = 0;             ///< nodes visited
     /// Subtrees and single objects left out before their point was evaluated (by the parent's
     /// value), and after, by the bound that did it.
     std::array<std::size_t, n_bound_kinds> pruned_before{};

@@ -45,6 +45,9 @@ public:
     Rounding rounding() const noexcept override;
     double largest_self_value() const noexcept override;
     double self_value(std::size_t position) const override;
+    std::size_t self_evaluations(std::size_t) const noexcept override {
+        return is_distance_form() || norms_ ? 0 : 1;
+    }
     bool is_zero(std::size_t position) const override;
     bool accepts(const Space& queries) const noexcept override;
     std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override;

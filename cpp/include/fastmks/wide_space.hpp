@@ -35,6 +35,10 @@ public:
     Rounding rounding() const noexcept override;
     double largest_self_value() const noexcept override;
     double self_value(std::size_t position) const override;
+    std::size_t self_evaluations(std::size_t) const noexcept override {
+        return form_.is_normalized ? 0 : 1;
+    }
+    std::size_t build_self_evaluations() const noexcept override { return roots_.size(); }
     bool accepts(const Space& queries) const noexcept override;
     std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override;
     void evaluate(const QueryBatch& queries, Selection objects, double* out,
