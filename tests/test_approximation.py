@@ -1,12 +1,13 @@
 """The options of an approximate search: which are refused, and how many objects a rank needs."""
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import stats
 
 from comparing import assert_identical
 from fastmks import Index, InvalidArgument
-from fastmks.approximation import sample_size
+from fastmks.approximation import _chance_of_fewer, sample_size
 
 
 def normal(n, d, seed=0):
@@ -24,6 +25,27 @@ def test_sample_sizes_are_the_least_that_keep_the_promise(n):
                 if m > k:
                     fewer = stats.hypergeom(n, rank, m - 1).cdf(k - 1)
                     assert fewer > delta * (1 - 1e-5)
+
+
+@pytest.mark.parametrize("n", [10**9, 10**11, 10**13, 10**15, 10**18])
+def test_chances_keep_their_digits_for_any_number_of_objects(n):
+    """Against sums of 60 digits: differences of log-gammas had lost all of them from 1e11 on."""
+
+    def exactly(rank, drawn, k):
+        with mpmath.workdps(60):
+            tables = (
+                mpmath.binomial(rank, j) * mpmath.binomial(n - rank, drawn - j) for j in range(k)
+            )
+            return mpmath.fsum(tables) / mpmath.binomial(n, drawn)
+
+    for rank, k in ((n // 100, 1), (1000, 10), (n // 2, 100), (3, 3)):
+        for delta in (0.05, 1e-9):
+            drawn = sample_size(n=n, rank=rank, k=k, delta=delta)
+            chance = exactly(rank, drawn, k)
+            assert chance <= delta < exactly(rank, drawn - 1, k) * (1 + 1e-5)
+            computed = _chance_of_fewer(n=n, best=rank, drawn=drawn, k=k)
+            assert computed == pytest.approx(float(chance), rel=1e-10)
+    assert sample_size(n=n, rank=n // 100, k=1, delta=0.05) == 299
 
 
 def test_sample_sizes_shrink_with_the_promise():

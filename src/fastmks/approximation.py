@@ -143,15 +143,52 @@ def sample_size(*, n: int, rank: int, k: int, delta: float) -> int:
 def _chance_of_fewer(*, n: int, best: int, drawn: int, k: int) -> float:
     """Probability that fewer than k of the best are among those drawn from n."""
     least = max(0, drawn - (n - best))
-    terms = (
-        math.exp(_log_choose(best, j) + _log_choose(n - best, drawn - j) - _log_choose(n, drawn))
-        for j in range(least, min(k, best + 1, drawn + 1))
+    few = range(least, min(k, best + 1, drawn + 1))
+    return math.fsum(math.exp(_log_chance(n, best, drawn, j)) for j in few)
+
+
+def _log_chance(n: int, best: int, drawn: int, j: int) -> float:
+    """Logarithm of the probability that j of the best are among those drawn from n.
+
+    C(best, j) C(n - best, drawn - j) / C(n, drawn) by Stirling's formula. Its great terms are
+    cancelled beforehand, since differences of log-gammas lose all digits for n of 1e12 and more:
+    what is left compares each cell of the table of drawn and best with its mean.
+    """
+    off = (j * n - best * drawn) / n  # of whole numbers, so that it keeps its digits
+    rest, kept = n - best, n - drawn
+    cells = (
+        (j, best * drawn / n, off),
+        (best - j, best * kept / n, -off),
+        (drawn - j, rest * drawn / n, -off),
+        (rest - drawn + j, rest * kept / n, off),
     )
-    return math.fsum(terms)
+    return math.fsum(
+        [_log_factorial_rest(margin) for margin in (best, rest, drawn, kept)]
+        + [-_log_factorial_rest(cell[0]) - _deviance(*cell) for cell in cells]
+        + [-_log_factorial_rest(n)]
+    )
 
 
-def _log_choose(n: int, m: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(m + 1) - math.lgamma(n - m + 1)
+def _log_factorial_rest(x: int) -> float:
+    """Return log(x!) - x log(x) + x."""
+    if x < 16:
+        return math.lgamma(x + 1) - (x * math.log(x) - x if x > 0 else 0.0)
+    series = 1 / 12 - (1 / 360 - (1 / 1260 - 1 / 1680 / x / x) / x / x) / x / x
+    return 0.5 * math.log(2.0 * math.pi * x) + series / x
+
+
+def _deviance(x: int, mean: float, off: float) -> float:
+    """Return x log(x / mean) - off for off = x - mean, also where it is small."""
+    if x == 0 or abs(off) > 0.1 * (x + mean):
+        return (x * math.log(x / mean) if x > 0 else 0.0) - off
+    v = off / (x + mean)
+    total, term, i = off * v, 2.0 * x * v, 1
+    while True:  # x log((1 + v) / (1 - v)) - off, term by term
+        term *= v * v
+        i += 2
+        if total + term / i == total:
+            return total
+        total += term / i
 
 
 def _check_combination(
