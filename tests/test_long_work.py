@@ -1,9 +1,6 @@
 """Long searches: Ctrl-C, progress bars, fork, threads without the GIL."""
 
 import signal
-import subprocess
-import sys
-import textwrap
 import threading
 import time
 
@@ -12,17 +9,7 @@ import pytest
 
 from fastmks import Index
 from fastmks.progress import Progress
-
-
-def run_python(code, **kwargs):
-    return subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        **kwargs,
-    )
+from programs import run_python
 
 
 @pytest.mark.parametrize("threads", [1, 2])

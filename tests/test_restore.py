@@ -114,8 +114,7 @@ def sketch_case(kernel, n=600, columns=5, n_asked=5):
     space = space_of(objects, kernel)
     asked = space.queries(RNG(4).normal(size=(n_asked, columns))).core
     axes = choose_axes(space, dimension=min(columns, 3))
-    projection = _core.axis_projection(space.core, axes.rows, axes.origin)
-    built = _core.sketch(space.core, projection, 2, None)
+    built = _core.sketch(space.core, axes.core, 2, None)
     return filter_case(space.core, asked, built, _core.restore_sketch, "sketch", [0.1, 2.0])
 
 

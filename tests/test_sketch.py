@@ -6,13 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from comparing import assert_identical
-from fastmks import Index, InvalidArgument, KernelValueError
+from fastmks import Index, InvalidArgument, KernelValueError, load
 from fastmks import kernels as K
 from fastmks.axes import choose_axes
 from fastmks.engine import Search
 from fastmks.progress import Progress
 from fastmks.scan import Scan
 from fastmks.sketch import build_sketch
+from programs import run_python
 
 KERNELS = [
     K.Linear(),
@@ -312,13 +313,64 @@ def test_cosines_of_close_vectors_are_bounded_by_distances(kernel, tiny):
     )
 
 
-def test_many_columns():
-    rows = clustered(400, 1500)
-    index = Index(rows, "linear")
+@pytest.mark.parametrize("columns", [1025, 7000, 15_000])
+@pytest.mark.parametrize("kernel", [K.Linear(), K.Cosine(), K.Gaussian(40.0)], ids=repr)
+def test_many_columns(kernel, columns):
+    """From some 6900 columns on, the stated defect of axes was beyond its limit."""
+    rows = clustered(400, columns).astype(np.float32)
+    index = Index(rows, kernel)
+    queries = np.concatenate([rows[:5] + 0.01, np.zeros((1, columns)), -rows[:2], 1e-30 * rows[:1]])
+    hits = index.search(queries, k=3, algorithm="filter")
+    assert_identical(hits, index.search(queries, k=3, algorithm="scan"))
+    assert index.search(rows[:5] + 0.01, k=3, algorithm="filter").stats.scan_share < 0.5
+    thresholds = kernel.matrix(queries[:5], rows)[:, ::40]
+    repeated = np.repeat(queries[:5], thresholds.shape[1], axis=0)
     assert_identical(
-        index.search(rows[:5], k=3, algorithm="filter"),
-        index.search(rows[:5], k=3, algorithm="scan"),
+        index.search_above(repeated, thresholds.ravel(), algorithm="filter"),
+        index.search_above(repeated, thresholds.ravel(), algorithm="scan"),
     )
+
+
+def test_many_columns_by_the_planner_and_in_files(tmp_path):
+    rows = clustered(520, 15_000).astype(np.float32)
+    index = Index(rows, algorithm="auto")
+    for _ in range(400):
+        hits = index.search(rows[:2], k=2)
+        if index._content.engines.has_built_filter:
+            break
+    assert index._content.engines.has_built_filter
+    assert_identical(hits, index.search(rows[:2], k=2, algorithm="scan"))
+    index.save(tmp_path / "wide.fmks")
+    loaded = load(tmp_path / "wide.fmks")
+    assert_identical(loaded.search(rows[:2], k=2, algorithm="filter"), hits)
+
+
+def test_200_000_columns():
+    rows = clustered(24, 200_000)
+    index = Index(rows, algorithm="filter")
+    queries = np.concatenate([rows[:3], 0.5 - rows[:2]])
+    assert_identical(index.search(queries, k=4), index.search(queries, k=4, algorithm="scan"))
+
+
+@pytest.mark.parametrize("shape", [(600, 30_000), (3000, 2000)])
+def test_choosing_axes_takes_no_more_memory_than_the_objects(shape):
+    """Columns x columns numbers were 7 GB and 32 MB, and copies of a sample came on top."""
+    code = f"""
+    import numpy as np, resource
+    from fastmks import Index
+    from fastmks.axes import choose_axes
+    def greatest():
+        return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    rows = np.random.default_rng(0).random({shape}, dtype=np.float32)
+    space = Index(rows)._content.space
+    choose_axes(Index(rows[:20, :50])._content.space)  # whatever is loaded for it
+    before = greatest()
+    choose_axes(space)
+    print(greatest() - before, rows.nbytes)
+    """
+    result = run_python(code)
+    taken, given = map(int, result.stdout.split())
+    assert taken <= given
 
 
 @given(data=st.data())

@@ -63,8 +63,9 @@ AxisProjection::AxisProjection(const Space& objects, const ArrayReader& reader)
 
 // The axes are checked to be orthonormal again: the lengths of coordinates depend on it.
 AxisProjection::AxisProjection(const Space& objects, const Parts& parts)
-    : AxisProjection(objects.score_kind(), parts.axes.data(), parts.n_axes, parts.n_columns,
-                     {parts.origin.begin(), parts.origin.end()}, objects.isa()) {}
+    : AxisProjection(objects.score_kind(),
+                     padded_rows(parts.axes.data(), parts.n_axes, parts.n_columns), parts.n_axes,
+                     parts.n_columns, {parts.origin.begin(), parts.origin.end()}, objects.isa()) {}
 
 void AxisProjection::describe(ArrayWriter& writer) const {
     std::vector<double> axes;
@@ -98,10 +99,10 @@ void Sketch::describe(Self& self, Visit& visit) {
 }
 
 Arrays Sketch::arrays() const {
-    const auto* const axes = dynamic_cast<const AxisProjection*>(projection_.get());
-    if (!axes) throw std::invalid_argument("only sketches on axes have arrays");
+    const auto on_axes = axes();
+    if (!on_axes) throw std::invalid_argument("only sketches on axes have arrays");
     ArrayWriter writer;
-    axes->describe(writer);
+    on_axes->describe(writer);
     describe(*this, writer);
     return writer.take();
 }

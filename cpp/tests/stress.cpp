@@ -53,7 +53,8 @@ struct Snapshot {
         std::vector<double> axes(3 * n_columns);
         for (std::size_t i = 0; i < 3; ++i) axes[i * n_columns + i] = 1.0;
         const auto projection = std::make_shared<AxisProjection>(
-            ScoreKind::product, axes.data(), 3, n_columns, std::vector<double>{}, dense.isa());
+            ScoreKind::product, padded_rows(axes.data(), 3, n_columns), 3, n_columns,
+            std::vector<double>{}, dense.isa());
         sketch = std::make_unique<Sketch>(dense, projection, n_threads, ignore);
         postings = std::make_unique<Postings>(sparse, ignore);
         const std::vector<std::int64_t> pivots{5, 77, 300};

@@ -63,7 +63,9 @@ def guess_filter_seconds(space: Space) -> float:
     return len(space) * _LISTING_SECONDS
 
 
-def offer_filter(space: Space, queries: Space, k: int) -> FilterOffer:
+def offer_filter(
+    space: Space, queries: Space, k: int, *, threads: int, progress: Progress
+) -> FilterOffer:
     """Look at the objects, and say what a filter for such queries and k hits would be like."""
     if not space.has_dense_scores:
         return FilterOffer(
@@ -73,7 +75,7 @@ def offer_filter(space: Space, queries: Space, k: int) -> FilterOffer:
             "a guess at inverted lists",
             lambda _, progress: build_postings(space, progress=progress),
         )
-    axes = choose_axes(space, queries=queries, k=k)
+    axes = choose_axes(space, queries=queries, k=k, threads=threads, progress=progress)
     return FilterOffer(
         space,
         guess_build_seconds(len(space), space.n_columns, axes.dimension),

@@ -197,7 +197,9 @@ class Planner:
         if self._offer is None and spent < guess_filter_seconds(space):
             return plan("scan", "so few queries are not worth an index")
         if self._offer is None or self._offer.space is not space:
-            self._offer = offer_filter(space, search.queries, k)
+            self._offer = offer_filter(
+                space, search.queries, k, threads=search.threads, progress=search.progress
+            )
         offer = self._offer
         forecast = Forecast(
             offer.seconds_per_query / search.threads,

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from fastmks import _core
 from fastmks.axes import Axes, choose_axes
 from fastmks.core_filter import CoreFilter
@@ -57,8 +55,7 @@ def guess_build_seconds(n_objects: int, n_columns: int, dimension: int | None = 
     axes_seconds = 0.0
     if dimension is None:
         dimension = min(n_columns, 64)
-        n_sampled, n_exact = min(n_objects, 8192), min(n_columns, 1024)
-        axes_seconds = 0.01 + 5e-11 * n_sampled * n_columns * n_exact + 1e-9 * n_exact**3
+        axes_seconds = _core.guess_axes_seconds(n_objects, n_columns)
     per_object = 4e-7 + 2e-10 * n_columns * dimension + 1e-8 * dimension
     return axes_seconds + n_objects * per_object
 
@@ -73,11 +70,10 @@ def build_sketch(
 ) -> Sketch:
     """Return a sketch of the vectors of a space that has scores, on the axes given if any."""
     if axes is None:
-        axes = choose_axes(space, dimension=dimension)
-    projection = _core.axis_projection(space.core, axes.rows, axes.origin)
+        axes = choose_axes(space, dimension=dimension, threads=threads, progress=progress)
     with progress.bar(2 * len(space), unit=" objects") as report:
         try:
-            core = _core.sketch(space.core, projection, threads, report)
+            core = _core.sketch(space.core, axes.core, threads, report)
         except _core.CoordinateFault:
             raise InvalidArgument(
                 "algorithm='filter' cannot bound vectors whose lengths leave the float64 range. "
@@ -90,6 +86,4 @@ def restore_sketch(space: Space, record: Record) -> Sketch:
     """Return the sketch of a file."""
     with restoring("the codes"):
         core = _core.restore_sketch(space.core, dict(record.arrays))
-    origin = record.array("origin", np.float64)
-    axes = Axes(record.array("axes", np.float64, ndim=2), origin if len(origin) else None)
-    return Sketch(space, core, axes)
+    return Sketch(space, core, Axes(core.axes))

@@ -144,14 +144,6 @@ class Space:
         fields, leaf = next(leaves(self.kernel))
         return self.objects.store(fields, leaf)
 
-    def vectors(self, places: _Positions) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Return some of the vectors whose scores order the values."""
-        store = cast(DenseStore, self._first_store)
-        rows = store.array[places].astype(np.float64)
-        if not np.isfinite(rows).all():  # those that were given were checked
-            raise IndexFileError("the vectors must be finite.")
-        return rows
-
     @property
     def compares_queries(self) -> bool:
         """Whether two queries have a value; a query and an object always do."""

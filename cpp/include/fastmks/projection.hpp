@@ -62,17 +62,22 @@ public:
 /// Vectors on given axes, for spaces whose values follow a score of vectors.
 class AxisProjection final : public Projection {
 public:
-    /// `axes` holds n_axes rows of n_columns numbers that are orthonormal to about 1e-12; throws
-    /// std::invalid_argument where they are not. Distances are measured from `origin`. Cosines are
-    /// bounded through the distances of unit vectors where there is an origin, which is sharper for
-    /// vectors close to each other; it is empty for products.
-    AxisProjection(ScoreKind kind, const double* axes, std::size_t n_axes, std::size_t n_columns,
-                   std::vector<double> origin, Isa isa);
+    /// `axes` holds n_axes rows of n_columns numbers, as padded_rows() has them, that are
+    /// orthonormal to about 1e-8; throws std::invalid_argument where they are not. Distances are
+    /// measured from `origin`. Cosines are bounded through the distances of unit vectors where
+    /// there is an origin, which is sharper for vectors close to each other; it is empty for
+    /// products.
+    AxisProjection(ScoreKind kind, std::vector<double> axes, std::size_t n_axes,
+                   std::size_t n_columns, std::vector<double> origin, Isa isa);
 
     /// The projection of the score of `objects` with these parts.
     AxisProjection(const Space& objects, const ArrayReader& reader);
     /// Adds its parts, in copies.
     void describe(ArrayWriter& writer) const;
+
+    [[nodiscard]] const double* axis(std::size_t i) const noexcept { return axis_rows_[i]; }
+    [[nodiscard]] std::size_t n_columns() const noexcept { return n_columns_; }
+    [[nodiscard]] const std::vector<double>& origin() const noexcept { return origin_; }
 
     std::size_t dimension() const noexcept override { return n_axes_; }
     bool is_distance() const noexcept override { return !origin_.empty(); }
@@ -89,6 +94,7 @@ private:
     int scale(double* row) const;
     [[nodiscard]] double length(const double* row) const;
     void measure(double* row, std::size_t i, Coordinates& out) const;
+    void multiply(const double* rows, std::size_t n, double* out) const;
 
     ScoreKind kind_;
     std::size_t n_axes_;
@@ -100,8 +106,13 @@ private:
     const VectorLoops& loops_;
 };
 
-/// How far the Gram matrix of some rows is from the identity, in the norm of operators: at least.
-[[nodiscard]] double orthonormality_defect(const double* rows, std::size_t n_rows,
-                                           std::size_t n_columns, std::size_t stride);
+/// Rows of n_columns numbers with zeros behind each, up to padded(n_columns).
+[[nodiscard]] std::vector<double> padded_rows(const double* rows, std::size_t n_rows,
+                                              std::size_t n_columns);
+
+/// At least the distance, in the norm of operators, between the Gram matrix of some padded rows and
+/// the identity.
+[[nodiscard]] double orthonormality_defect(const std::vector<double>& rows, std::size_t n_rows,
+                                           std::size_t n_columns, Isa isa);
 
 }  // namespace fastmks

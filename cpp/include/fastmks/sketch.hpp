@@ -75,6 +75,10 @@ public:
     [[nodiscard]] std::size_t n_leaves() const noexcept { return leaves_.size(); }
     [[nodiscard]] std::size_t n_bytes() const noexcept;
     [[nodiscard]] const Projection& projection() const noexcept { return *projection_; }
+    /// The same, where it is on axes; otherwise null.
+    [[nodiscard]] std::shared_ptr<const AxisProjection> axes() const {
+        return std::dynamic_pointer_cast<const AxisProjection>(projection_);
+    }
     [[nodiscard]] std::size_t dimension() const noexcept { return dimension_; }
     [[nodiscard]] std::size_t n_words() const noexcept { return n_words_; }
     /// Lengths of the sketch are true ones times 2^-exponent.
