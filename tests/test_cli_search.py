@@ -15,6 +15,7 @@ from fastmks import Index, load
 from fastmks.cli import run
 from fastmks.cli.tables import show_answers
 from fastmks.outputs import answers_of
+from older import index_with_odd_ids
 
 
 class TestSearch:
@@ -103,7 +104,7 @@ class TestSearch:
         assert Path(output).read_bytes() == content
 
     def test_names_that_no_text_has(self, fastmks_, failing, capfd):
-        Index(np.eye(2), ids=["a", "b\ud800"]).save("odd.fmks")
+        index_with_odd_ids(np.eye(2), ids=["a", "b\ud800"]).save("odd.fmks")
         np.save("eye.npy", np.eye(2))
         lines = fastmks_("search odd.fmks eye.npy -k 1 --output-form jsonl").splitlines()
         assert [json.loads(line)["id"] for line in lines] == ["a", "b\ud800"]

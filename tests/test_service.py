@@ -10,6 +10,7 @@ import scipy.sparse
 import fastmks
 from fastmks import kernels
 from fastmks.service import Limits, open_served
+from older import index_with_odd_ids
 from serving import serving
 
 RNG = np.random.default_rng(5)
@@ -334,7 +335,7 @@ def test_values_come_back_as_they_are(digits):
 def test_ids_of_every_sort(tmp_path):
     names = ["../../etc/passwd", "a/b", "a b?", "é", "", "%2e", "remove", "\ud800"]
     path = tmp_path / "named.fmks"
-    fastmks.Index(VECTORS[:8], ids=names).save(path)
+    index_with_odd_ids(VECTORS[:8], ids=names).save(path)
     with serving(path, writable=True) as client:
         hits = client.post("/v1/search", json={"query": [1] * 5, "k": 8}).json()["hits"]
         assert {hit["id"] for hit in hits} == set(names)

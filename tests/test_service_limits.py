@@ -18,6 +18,7 @@ import pytest
 import fastmks
 from fastmks.service import Limits, answers, make_app, open_served, serve
 from fastmks.service.guards import is_loopback
+from fastmks.service.page import page_routes
 from fastmks.service.refusals import RefusalError
 from fastmks.service.running import _listen
 from fastmks.service.working import Deadline, Workers
@@ -333,6 +334,30 @@ def test_a_fault_shows_no_trace(path, monkeypatch):
         assert "secret" not in answer.text
         assert "Traceback" not in answer.text
         assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_without_memory_a_request_is_to_come_again(path, monkeypatch):
+    """Searches, changes and the page; the service goes on."""
+
+    def fail(*_, **__):
+        raise MemoryError("Unable to allocate 13.8 GiB")
+
+    with serving(path, writable=True, make_routes=page_routes) as client:
+        kernel = client.get("/page/about").json()["kernels"][0]["text"]
+        compared = {"object": [1.0, 2.0], "kernel": kernel, "k": 1}
+        with monkeypatch.context() as patched:
+            patched.setattr(fastmks.Index, "search", fail)
+            patched.setattr(fastmks.Index, "add", fail)
+            for route, body in (
+                ("/v1/search", QUERY),
+                ("/v1/objects", {"objects": [[1, 2]]}),
+                ("/page/compare", compared),
+            ):
+                answer = client.post(route, json=body)
+                assert error_of(answer) == (503, "OutOfMemory")
+                assert answer.headers["retry-after"] == "10"
+        assert client.post("/v1/objects", json={"objects": [[1, 2]]}).is_success
+        assert client.post("/v1/search", json=QUERY).is_success
 
 
 def test_messages_are_short(path):

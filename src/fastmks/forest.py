@@ -15,7 +15,7 @@ import numpy as np
 from fastmks.approximation import EXACT, Approximation, split_approximation
 from fastmks.engine import AboveFound, Cost, Search, TopKFound, Tracer
 from fastmks.errors import IndexFileError, InvalidArgument
-from fastmks.ids import Ids, check_kind, read_ids, read_mask
+from fastmks.ids import Ids, check_kind, read_ids, read_mask, shown
 from fastmks.locks import cached_property
 from fastmks.merge import NOWHERE, floors_of, merge_above, merge_top_k
 from fastmks.objects import Objects, join_objects, listed, read_queries
@@ -77,10 +77,7 @@ class Forest:
     @cached_property
     def ids(self) -> _Array:
         """The ids of all objects, by position."""
-        arrays = [part.ids for part in self.parts]
-        if len(arrays) == 1:
-            return arrays[0]
-        return np.concatenate([self._no_ids, *arrays])
+        return Ids(*(part.ids for part in self.parts)).array if self.parts else self._no_ids
 
     def ids_at(self, positions: _Positions) -> _Array:
         """Return the ids of the objects at these positions."""
@@ -112,9 +109,9 @@ class Forest:
             raise IndexFileError("the ids must differ.")
         is_known = times > 0
         if not is_known.all():
-            unknown = wanted[~is_known][0].item()
+            unknown = wanted[~is_known][:1].tolist()[0]
             raise InvalidArgument(
-                f"{name} must hold ids of the index only; {unknown!r} is not one."
+                f"{name} must hold ids of the index only; {shown(unknown)} is not one."
             )
         return found or [np.zeros(0, np.int64)] * len(self.parts)
 
@@ -354,7 +351,7 @@ class Forest:
 def find_ids(parts: Sequence[Part], ids: _Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Return which of some ids are those of objects of some parts."""
     if len(ids) == 1:
-        name = ids[0].item()
+        (name,) = ids.tolist()
         parts = [part for part in parts if part.content.ids.may_have(name)]
     known = np.zeros(len(ids), dtype=bool)
     for part in parts:

@@ -87,7 +87,7 @@ class Hits:
     indices : int64 array (n_queries, k)
         Positions of the objects; of equal values the smaller position comes first.
     ids : int64 or string array (n_queries, k)
-        The same objects by the ids of the index.
+        The same objects by the ids of the index, in an array of the same kind as `Index.ids`.
     stats : Stats
         What the search cost.
     gap : float64 array (n_queries,)

@@ -10,7 +10,7 @@ from fastmks._validate import check_function, check_threads
 from fastmks.errors import InvalidArgument
 from fastmks.fasta import Fasta
 from fastmks.forest import Forest, find_ids, plant
-from fastmks.ids import added_ids, check_kind, first_ids, read_ids
+from fastmks.ids import added_ids, check_kind, first_ids, read_ids, shown
 from fastmks.kernels import Kernel, as_kernel
 from fastmks.locks import Lock
 from fastmks.objects import read_more, read_objects
@@ -51,7 +51,8 @@ class Index(Searchable):
         Levels of the tree are this factor apart; greater than 1.
     ids : sequence of int or of str, optional
         Your names for the objects, each once; 0 ... n-1 when not given, or the names in a FASTA
-        file that `read_fasta` read.
+        file that `read_fasta` read. Strings have at most 1000 characters, and no control
+        characters.
     copy : bool, default False
         Keep a copy of the objects instead of sharing the caller's memory.
     threads : int, optional
@@ -130,7 +131,11 @@ class Index(Searchable):
 
     @property
     def ids(self) -> np.ndarray[Any, Any]:
-        """The ids of the objects, by position; read-only."""
+        """The ids of the objects, by position; read-only.
+
+        Strings are an array of numpy's, of one width, or one of Python's strings (dtype object)
+        where one width would take much more memory.
+        """
         view: np.ndarray[Any, Any] = self._forest.ids.view()
         view.flags.writeable = False
         return view
@@ -170,11 +175,15 @@ class Index(Searchable):
         >>> index.search([1.0, 1.0], k=2).ids
         array([[2, 3]])
         """
+        return self._add(objects, ids)
+
+    def _add(self, objects: Any, ids: Any, *, is_new: bool = True) -> np.ndarray[Any, Any]:
+        """Add objects; `is_new` unless an earlier version has taken their ids."""
         with self._changing.alone():
             forest = self._forest
             settings = forest.settings
             read = read_more(objects, settings.kernel, forest.like_all())
-            names = self._new_ids(_given_ids(objects, ids), len(read))
+            names = self._new_ids(_given_ids(objects, ids), len(read), is_new=is_new)
             if len(names) == 0:
                 return forest.ids[:0]
             read = read.copy()
@@ -334,21 +343,21 @@ class Index(Searchable):
         for part in self._forest.parts:
             _ = part.content.ids, part.content.engines
 
-    def _new_ids(self, ids: Any, n_objects: int) -> np.ndarray[Any, Any]:
+    def _new_ids(self, ids: Any, n_objects: int, *, is_new: bool) -> np.ndarray[Any, Any]:
         """Return the ids of objects that are to be added."""
         forest = self._forest
         if ids is None:
             for part in forest.parts:
                 _ = part.content.ids  # those of a file are known to be smaller then
         is_text = forest.settings.has_text_ids
-        names = added_ids(ids, n_objects, next_id=forest.next_id, is_text=is_text)
+        names = added_ids(ids, n_objects, next_id=forest.next_id, is_text=is_text, is_new=is_new)
         if ids is None:
             return names
         is_known = self._recent.find(forest, names)
         if is_known.any():
             raise InvalidArgument(
-                f"ids must be new; {names[is_known][0].item()!r} is in use. Remove it first, to "
-                "put another object in its place."
+                f"ids must be new; {shown(names[is_known][:1].tolist()[0])} is in use. Remove it "
+                "first, to put another object in its place."
             )
         return names
 

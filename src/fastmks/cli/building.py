@@ -104,7 +104,8 @@ def add(
         if ids is not None:
             names = list(id_lines(ids))
         if names is not None:
-            names = read_names(names, is_text=index.ids.dtype.kind == "U", where=where)
+            is_text = index._forest.settings.has_text_ids
+            names = read_names(names, is_text=is_text, where=where)
         with form_named(source):
             added = index.add(read, names)
         index.save(file)
@@ -129,7 +130,8 @@ def remove(
     with changing(file):
         index = load(file)
         names = [*(ids or ()), *(() if source is None else id_lines(source))]
-        index.remove(read_names(names, is_text=index.ids.dtype.kind == "U", where="IDS"))
+        is_text = index._forest.settings.has_text_ids
+        index.remove(read_names(names, is_text=is_text, where="IDS"))
         index.save(file)
     seconds = time.perf_counter() - started
     typer.echo(f"{file}: {len(set(names))} removed; {_described(index, file, seconds)}")

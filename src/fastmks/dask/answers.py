@@ -313,7 +313,10 @@ def _write(answer: Answer, path: str) -> None:
     import fsspec
 
     found = answer.found
-    arrays: dict[str, Any] = {"values": found.values, "indices": found.positions, "ids": found.ids}
+    ids = found.ids
+    if ids is not None and ids.dtype == object:
+        ids = ids.astype(str)  # else numpy would pickle them
+    arrays: dict[str, Any] = {"values": found.values, "indices": found.positions, "ids": ids}
     if isinstance(found, AboveFound):
         arrays["offsets"] = found.offsets
     else:

@@ -1,5 +1,6 @@
 """Build one index per partition, where the partition is."""
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -13,7 +14,7 @@ from fastmks.dask.cluster import Cluster, Packed, pack, unpack
 from fastmks.dask.shards import ShardFacts, describe_shard, shard_named
 from fastmks.dask.sources import Loaded, Partition, load_partition
 from fastmks.errors import InvalidArgument
-from fastmks.ids import check_room
+from fastmks.ids import check_room, is_text, shown
 from fastmks.index import Index
 from fastmks.kernels import Kernel
 
@@ -171,7 +172,7 @@ def check_unique(cluster: Cluster, shards: Sequence[Shard]) -> None:
         if repeated is not None:
             name, first, second = repeated
             raise InvalidArgument(
-                f"ids must differ; {name!r} is given in {shards[first].name} and in "
+                f"ids must differ; {shown(name)} is given in {shards[first].name} and in "
                 f"{shards[second].name}."
             )
 
@@ -181,9 +182,9 @@ def _split_ids(index: Index, n_groups: int) -> list[np.ndarray[Any, Any]]:
     ids = index.ids
     if n_groups == 1:
         return [ids]
-    if ids.dtype.kind == "U":
-        letters = np.ascontiguousarray(ids).view(np.uint32).reshape(len(ids), -1)
-        group = letters.sum(axis=1, dtype=np.int64) % n_groups  # padding adds nothing
+    if is_text(ids):
+        sums = [zlib.crc32(name.encode("utf-8", "surrogatepass")) for name in ids.tolist()]
+        group = np.array(sums) % n_groups
     else:
         group = ids % n_groups
     return [ids[group == i] for i in range(n_groups)]
@@ -198,4 +199,4 @@ def _find_repeated(pieces: list[np.ndarray[Any, Any]]) -> tuple[Any, int, int] |
     if len(same) == 0:
         return None
     first, second = order[same[0]], order[same[0] + 1]
-    return ids[first].item(), int(of_shard[first]), int(of_shard[second])
+    return ids[[first]].tolist()[0], int(of_shard[first]), int(of_shard[second])

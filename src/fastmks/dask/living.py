@@ -19,7 +19,7 @@ from fastmks.dask.shards import (
 from fastmks.dask.sources import is_distributed, make_partitions
 from fastmks.errors import InvalidArgument
 from fastmks.fasta import Fasta
-from fastmks.ids import added_ids
+from fastmks.ids import added_ids, shown
 from fastmks.index import Index
 from fastmks.locks import Lock
 from fastmks.objects import join_objects, read_more
@@ -171,7 +171,8 @@ class LivingShards(SearchableShards, ABC):
         for shard, mask in zip(state.shards, self._find(state, names), strict=True):
             if mask.any():
                 raise InvalidArgument(
-                    f"ids must be new; {names[mask][0].item()!r} is in use, in {shard.name}."
+                    f"ids must be new; {shown(names[mask][:1].tolist()[0])} is in use, in "
+                    f"{shard.name}."
                 )
         return names
 

@@ -39,7 +39,7 @@ from fastmks.dask.shards import (
 from fastmks.dask.sources import is_distributed, make_partitions
 from fastmks.errors import InvalidArgument
 from fastmks.hits import Hits, HitsAbove
-from fastmks.ids import check_kind, read_ids, read_mask
+from fastmks.ids import check_kind, read_ids, read_mask, shown
 from fastmks.index import Index
 from fastmks.parts import Choice
 from fastmks.searchable import check_algorithm
@@ -368,8 +368,8 @@ class SearchableShards(ABC):
         found = self._find(state, wanted)
         is_known = np.any(found, axis=0) if found else np.zeros(len(wanted), dtype=bool)
         if not is_known.all():
-            unknown = wanted[~is_known][0].item()
+            unknown = wanted[~is_known][:1].tolist()[0]
             raise InvalidArgument(
-                f"{name} must hold ids of the index only; {unknown!r} is not one."
+                f"{name} must hold ids of the index only; {shown(unknown)} is not one."
             )
         return found

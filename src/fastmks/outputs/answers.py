@@ -9,6 +9,7 @@ import numpy as np
 
 from fastmks.errors import InvalidArgument
 from fastmks.hits import Hits, HitsAbove
+from fastmks.ids import as_array
 
 __all__ = ["Answers", "answers_of", "no_utf8"]
 
@@ -101,7 +102,8 @@ def answers_of(hits: Hits | HitsAbove, queries: Any, *, with_gap: bool = False) 
     >>> answers_of(index.search_above([[1.0], [3.0]], threshold=2.0), [0, 1]).counts.tolist()
     [1, 2]
     """
-    names = np.asarray(queries)
+    is_list = isinstance(queries, list) and all(isinstance(name, str) for name in queries)
+    names = as_array(queries) if is_list else np.asarray(queries)
     if isinstance(hits, HitsAbove):
         return Answers(names, hits.offsets, hits.ids, hits.values)
     n_queries, k = hits.values.shape

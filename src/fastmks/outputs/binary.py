@@ -9,6 +9,7 @@ from typing import IO, Any, TypeAlias, cast
 import numpy as np
 
 from fastmks._validate import import_extra
+from fastmks.ids import is_text
 from fastmks.outputs.answers import Answers, no_utf8
 
 __all__ = ["npz_pieces", "parquet_pieces"]
@@ -78,7 +79,7 @@ def parquet_pieces(chunks: Iterable[Answers]) -> Iterator[bytes]:
 def _columns(pyarrow: Any, answers: Answers) -> dict[str, Any]:
     try:
         return {
-            name: pyarrow.array(column.tolist() if column.dtype.kind == "U" else column)
+            name: pyarrow.array(column.tolist() if is_text(column) else column)
             for name, column in answers.columns().items()
         }
     except UnicodeEncodeError as error:
@@ -89,7 +90,7 @@ def _type(pyarrow: Any, answers: Answers, name: str, columns: dict[str, Any]) ->
     """The type of a column, which one without any hits does not tell."""
     named = {"query": answers.queries, "id": answers.ids}
     if name in named:
-        return pyarrow.string() if named[name].dtype.kind == "U" else pyarrow.int64()
+        return pyarrow.string() if is_text(named[name]) else pyarrow.int64()
     return columns[name].type
 
 
@@ -101,7 +102,8 @@ class _Spool:
         self._parts: list[tuple[np.dtype[Any], int]] = []
 
     def add(self, array: _Array) -> None:
-        """Append."""
+        """Append; without a pickle, which strings of Python's would need."""
+        array = array.astype(str) if array.dtype.kind == "O" else array
         self._file.write(np.ascontiguousarray(array).tobytes())
         self._parts.append((array.dtype, len(array)))
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from fastmks._validate import check_count, check_number, check_seed
 from fastmks.errors import InvalidArgument
+from fastmks.ids import LONGEST
 from fastmks.searchable import check_algorithm
 from fastmks.service.form import Form, Schema
 from fastmks.service.limits import Limits
@@ -76,10 +77,16 @@ class Reader:
 
     @property
     def id_schema(self) -> Schema:
-        """That of an id."""
+        """JSON schema of an id."""
         if self._has_text_ids:
             return {"type": "string"}
         return {"type": "integer", "minimum": -_INT64, "maximum": _INT64 - 1}
+
+    @property
+    def _new_id_schema(self) -> Schema:
+        """JSON schema of the id of an object that is added."""
+        text: Schema = {"maxLength": LONGEST, "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}
+        return {**self.id_schema, **(text if self._has_text_ids else {})}
 
     def describe_search(self) -> Schema:
         """That of one query."""
@@ -99,7 +106,7 @@ class Reader:
     def describe_addition(self) -> Schema:
         """That of objects to add."""
         objects = self._array(self._form.schema, self._limits.objects)
-        ids = self._array(self.id_schema, self._limits.objects)
+        ids = self._array(self._new_id_schema, self._limits.objects)
         required = ["objects", "ids"] if self._has_text_ids else ["objects"]
         return self._object({"objects": objects, "ids": ids}, required)
 

@@ -30,7 +30,7 @@ _REASONS = {
     415: "the body is not application/json, or is compressed",
     422: "the object has no form in JSON",
     429: "too many requests are waiting",
-    503: "shutting down, or a change cannot be written",
+    503: "shutting down, out of memory, all workers overdue, or a change cannot be written",
 }
 _WITH_BODY = (400, 408, 413, 415, 429)
 

@@ -139,7 +139,7 @@ def _replay(index: Index, form: Form, change: dict[str, Any], file: Path) -> Non
     try:
         match change:
             case {"add": list(objects), "ids": list(ids)}:
-                index.add(form.read_all(objects, "objects"), ids=ids)
+                index._add(form.read_all(objects, "objects"), ids, is_new=False)
             case {"remove": list(ids)}:
                 index.remove(ids)
             case _:

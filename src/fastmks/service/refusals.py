@@ -41,7 +41,7 @@ class UnwritableError(FastmksError):
 
 
 def refusal_of(error: BaseException) -> RefusalError | None:
-    """Return the answer for an error that the library raises on purpose; None for others."""
+    """Return the answer for an error that has one; None for those that should not happen."""
     if isinstance(error, RefusalError):
         return error
     if isinstance(error, ConflictError):
@@ -50,6 +50,13 @@ def refusal_of(error: BaseException) -> RefusalError | None:
         return RefusalError(503, "Unwritable", str(error), headers={"retry-after": "10"})
     if isinstance(error, (InvalidArgument, KernelValueError, NotMercerError)):
         return RefusalError(400, type(error).__name__, str(error))
+    if isinstance(error, MemoryError):
+        return RefusalError(
+            503,
+            "OutOfMemory",
+            "the request needs more memory than there is now; ask for less at once, or try again.",
+            headers={"retry-after": "10"},
+        )
     if isinstance(error, RecursionError):
         return RefusalError(400, "InvalidArgument", "the request is nested too deeply.")
     return None

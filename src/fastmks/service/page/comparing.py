@@ -144,8 +144,13 @@ def _drawn_hits(view: View, wanted: _Wanted, hits: Hits, exact: Hits) -> list[di
             "is_exact": bool(value >= last),  # as good as one of the true k best
             **one,
         }
-        for one, value in zip(view.drawn(hits.ids[0]), hits.values[0], strict=True)
+        for one, value in zip(view.drawn(_ids(view, hits)), hits.values[0], strict=True)
     ]
+
+
+def _ids(view: View, hits: Hits) -> Any:
+    """Return the ids of the hits, which another index of the same objects may have found."""
+    return view.index.ids[hits.indices[0]]
 
 
 def _in_words(plan: Plan) -> dict[str, Any]:
@@ -177,7 +182,7 @@ def _on_map(view: View, wanted: _Wanted, hits: Hits) -> dict[str, Any] | None:
     )
     return {
         "evaluated": map_.marks(hits.evaluated),
-        "hits": map_.place(view.index.get(hits.ids[0]), wanted.progress),
+        "hits": map_.place(view.index.get(_ids(view, hits)), wanted.progress),
         "query": map_.place(wanted.query, wanted.progress)[0],
         "words": words,
     }

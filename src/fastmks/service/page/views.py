@@ -163,7 +163,7 @@ class View:
 
     def _build(self, choice: Choice, progress: Progress) -> Index:
         objects = _read(self._objects(progress), choice.kernel, progress)
-        return Index(objects, choice.kernel, ids=self.index.ids)
+        return Index(objects, choice.kernel)  # in the same order: positions name them
 
     def _objects(self, progress: Progress) -> Any:
         return self._make("objects", "", progress, lambda: self.index.get(self.index.ids))
