@@ -2,6 +2,7 @@
 
 import json
 import math
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import scipy.sparse
 import fastmks
 from fastmks import kernels
 from fastmks.service import Limits, open_served
+from fastmks.service.page import page_routes
 from older import index_with_odd_ids
 from serving import serving
 
@@ -356,6 +358,33 @@ def test_ids_of_every_sort(tmp_path):
         empty = client.post("/v1/search", json={"query": [1] * 5})
         assert empty.status_code == 400
         assert client.post("/v1/objects", json={"objects": [[1] * 5], "ids": ["x"]}).is_success
+
+
+def test_paths_are_matched_whole(tmp_path):
+    """A newline at the end is part of an id, and of no other path."""
+    path = tmp_path / "named.fmks"
+    names = ["a", "b\n", "\n", "c\nd", "e\r"]
+    index_with_odd_ids(VECTORS[:5], ids=names).save(path)
+    with serving(path, make_routes=page_routes) as client:
+        for i, name in enumerate(names):
+            got = client.get(f"/v1/objects/{quote(name, safe='')}")
+            assert got.json() == {"id": name, "object": VECTORS[i].tolist()}
+        for name in ("a\n", "b", "b\n\n", "\n\n", "c", "c\n", "e", "e\r\n"):
+            assert client.get(f"/v1/objects/{quote(name, safe='')}").status_code == 404
+        for route in ("health", "metrics", "openapi.json", "v1/index", "page/about", ""):
+            assert client.get(f"/{route}").is_success
+            assert client.get(f"/{route}%0A").status_code == 404
+        assert client.post("/v1/search%0A", json={"query": [1] * 5}).status_code == 404
+
+
+def test_the_page_takes_ids_as_they_are(tmp_path):
+    path = tmp_path / "numbered.fmks"
+    fastmks.Index(VECTORS[:5], ids=range(5, 10)).save(path)
+    with serving(path, make_routes=page_routes) as client:
+        kernel = client.get("/page/about").json()["kernels"][0]["text"]
+        for name, status in [("7", 200), (7, 200), ("7\n", 400), (" 7", 400), ("+7", 400)]:
+            body = {"id": name, "kernel": kernel, "k": 1}
+            assert client.post("/page/compare", json=body).status_code == status
 
 
 def test_numbers_in_addresses(digits):

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from fastmks.progress import Progress
 from fastmks.service.answers import explain, search, show_stats
@@ -26,6 +26,7 @@ from fastmks.service.openapi import describe
 from fastmks.service.reading import read_json, to_json
 from fastmks.service.refusals import RefusalError, refusal_of
 from fastmks.service.served import Change, Served
+from fastmks.service.whole import WholeRoute
 from fastmks.service.working import Deadline, LimitedRun, Run, Workers
 
 __all__ = ["make_app"]
@@ -127,7 +128,7 @@ class _Service:
             "/v1/objects/remove": self._remove,
         }
         return [
-            Route(path, self._answering(path, answer), methods=[method])
+            WholeRoute(path, self._answering(path, answer), methods=[method])
             for method, answers in (("POST", posts), ("GET", gets))
             for path, answer in answers.items()
         ]

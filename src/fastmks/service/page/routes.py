@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from fastmks._validate import check_count
 from fastmks.errors import InvalidArgument
@@ -20,6 +20,7 @@ from fastmks.service.page.comparing import compare
 from fastmks.service.page.views import MOST_HITS, View, Views
 from fastmks.service.reading import read_json, to_json
 from fastmks.service.refusals import RefusalError, refusal_of
+from fastmks.service.whole import WholeRoute
 from fastmks.service.working import Run
 
 __all__ = ["Served", "page_routes"]
@@ -132,12 +133,12 @@ def page_routes(
         return endpoint
 
     return [
-        Route("/", front, methods=["GET"]),
-        Route("/page/about", answered(_about), methods=["GET"]),
-        Route("/page/objects", answered(_objects), methods=["GET"]),
-        Route("/page/pictures", answered(_pictures), methods=["GET"]),
-        Route("/page/compare", answered(compare), methods=["POST"]),
-        Route("/page/{asset}", asset, methods=["GET"]),
+        WholeRoute("/", front, methods=["GET"]),
+        WholeRoute("/page/about", answered(_about), methods=["GET"]),
+        WholeRoute("/page/objects", answered(_objects), methods=["GET"]),
+        WholeRoute("/page/pictures", answered(_pictures), methods=["GET"]),
+        WholeRoute("/page/compare", answered(compare), methods=["POST"]),
+        WholeRoute("/page/{asset}", asset, methods=["GET"]),
     ]
 
 

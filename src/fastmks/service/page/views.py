@@ -1,6 +1,7 @@
 """An index at one moment, as the page sees it: under every kernel that it can be compared under."""
 
 import itertools
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -117,11 +118,9 @@ class View:
             return given
         if not self.has_text_ids and is_number:
             return given
-        if not self.has_text_ids and isinstance(given, str) and len(given) <= 20:
-            try:
-                return int(given)
-            except ValueError:
-                pass
+        is_text = isinstance(given, str) and re.fullmatch("-?[0-9]{1,19}", given) is not None
+        if not self.has_text_ids and is_text:
+            return int(given)
         raise InvalidArgument(f"id must be the id of an indexed object; got {given!r}.")
 
     def query(self, name: Any, progress: Progress) -> Any:
