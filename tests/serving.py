@@ -26,7 +26,7 @@ def serving(path, *, limits=None, token=None, make_routes=None, **options):
     # Of no protocol in particular, asyncio would not set TCP_NODELAY: 40 ms for each answer.
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.bind(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", ws="none", lifespan="on"))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", ws="none", http="h11"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     headers = {} if token is None else {"authorization": f"Bearer {token}"}

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 import weakref
-from contextlib import closing
+from contextlib import closing, suppress
 
 import numpy as np
 import pytest
@@ -26,6 +26,7 @@ from serving import Process, serving
 
 TOKEN = "a token of some length"
 QUERY = {"query": [1.0, 2.0]}
+MUCH = 64 << 20  # bytes: what buffers of the system hold of a connection is far less
 
 
 @pytest.fixture
@@ -385,10 +386,76 @@ def test_ports_that_are_none(path, port):
         serve(path, port=port)
 
 
-def test_tokens_that_are_soon_guessed(path):
-    for token in ("", "short", "with blanks around ", "é" * 20):
+def test_tokens_that_are_soon_guessed_or_cannot_be_sent(path, monkeypatch):
+    bad = ["", "short", "with blanks around ", "é" * 20, "日" * 20, b"bytes of some length"]
+    bad += ["a line of its own\n", "two lines\nof some length", "a tab\tand some length", "\0" * 20]
+    served = open_served(path)
+    for token in bad:
         with pytest.raises(fastmks.InvalidArgument, match="16 ASCII characters"):
             serve(path, token=token)
+        with pytest.raises(fastmks.InvalidArgument, match="16 ASCII characters"):
+            make_app(served, token=token)
+    monkeypatch.setenv("FASTMKS_TOKEN", "")  # as of $(cat token) without that file
+    with pytest.raises(fastmks.InvalidArgument, match="16 ASCII characters"):
+        serve(path)
+    refused = Process(path, FASTMKS_TOKEN="")
+    assert refused.end() == 1
+    assert "16 ASCII characters" in refused.said
+
+
+def endless(client, head, piece):
+    """Send a piece over and over until the other side has closed; return how many bytes it took."""
+    sent = 0
+    address = client.base_url.host, client.base_url.port
+    with socket.create_connection(address, 30) as connection, suppress(ConnectionError):
+        connection.sendall(head)
+        while sent < MUCH:
+            connection.sendall(piece)
+            sent += len(piece)
+    return sent
+
+
+def test_headers_without_an_end_are_not_read_on(path):
+    """Nor many of them, nor a long first line; whatever else is installed."""
+    process = Process(path, "--token", TOKEN)
+    try:
+        for head, piece in [
+            (b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: ", b"x" * 65536),
+            (b"GET /health HTTP/1.1\r\nHost: localhost\r\n", b"X: y\r\n" * 10_000),
+            (b"GET /", b"x" * 65536),
+        ]:
+            assert endless(process.client, head, piece) < MUCH
+        assert process.client.get("/health").is_success
+    finally:
+        assert process.stop() == 0
+
+
+@pytest.mark.parametrize("framing", ["length", "chunks"])
+def test_bodies_that_nobody_wants_are_not_read_on(path, framing):
+    """After a refusal, and on a GET: the connection is closed instead."""
+    length = b"Content-Length: 1000000000000\r\n\r\n"
+    chunks = b"Transfer-Encoding: chunked\r\n\r\n"
+    framed = length if framing == "length" else chunks
+    piece = b"x" * 65536 if framing == "length" else b"10000\r\n" + b"x" * 65536 + b"\r\n"
+    right = b"Authorization: Bearer " + TOKEN.encode() + b"\r\n"
+    with serving(path, token=TOKEN) as client:
+        for first, more in [
+            (b"POST /v1/search", b"Content-Type: application/json\r\n"),
+            (b"GET /v1/index", b""),
+            (b"GET /health", b""),
+            (b"GET /v1/index", right),
+            (b"GET /openapi.json", right),
+            (b"POST /nix", right),
+            (b"POST /v1/objects", right + b"Content-Type: application/json\r\n"),
+            (b"POST /v1/search", right + b"Content-Type: text/plain\r\n"),
+        ]:
+            head = first + b" HTTP/1.1\r\nHost: localhost\r\n" + more + framed
+            assert endless(client, head, piece) < MUCH
+        kept = client.post("/v1/search", json=QUERY)
+        assert "connection" not in kept.headers
+        refused = client.post("/v1/search", json=QUERY, headers={"authorization": "Bearer no"})
+        assert refused.status_code == 401
+        assert refused.headers["connection"] == "close"
 
 
 def test_the_command(path, tmp_path):

@@ -56,7 +56,7 @@ def as_array(strings: Sequence[str]) -> _Array:
 
     Examples
     --------
-    >>> as_array(["a", "bc"]).dtype, as_array(["a", "b" * 1000]).dtype
+    >>> as_array(["a", "bc"]).dtype, as_array(["a", "b", "c" * 1000]).dtype
     (dtype('<U2'), dtype('O'))
     """
     longest = max(map(len, strings), default=0)

@@ -19,7 +19,7 @@ from fastmks.progress import Progress
 from fastmks.service.answers import explain, search, show_stats
 from fastmks.service.asking import Asking, Reader
 from fastmks.service.bodies import Bodies
-from fastmks.service.guards import ROUTE, Guard, answer_refusal
+from fastmks.service.guards import ROUTE, Guard, answer_refusal, check_token
 from fastmks.service.limits import Limits
 from fastmks.service.metrics import Metrics
 from fastmks.service.openapi import describe
@@ -55,8 +55,8 @@ def make_app(
     limits : Limits, optional
         What requests may ask for.
     token : str, optional
-        What every request but ``GET /health`` must bring. Without one, requests must name this
-        machine as their host.
+        What every request but ``GET /health`` must bring, at least 16 characters. Without one,
+        requests must name this machine as their host.
     make_routes : callable (Served, run) -> starlette routes, optional
         More routes, behind the same guard. ``await run(function)`` calls ``function(progress)`` in
         one of the threads that requests share, under the same limits, and ``await
@@ -73,6 +73,7 @@ def make_app(
     >>> app.state.stopping.is_set()
     False
     """
+    check_token(token)
     service = _Service(served, limits, has_token=token is not None)
     app = Starlette(
         routes=[

@@ -14,12 +14,14 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from fastmks.errors import InvalidArgument
 from fastmks.service.metrics import Metrics
 from fastmks.service.reading import to_json
 from fastmks.service.refusals import RefusalError
 
-__all__ = ["OPEN", "ROUTE", "Guard", "answer_refusal", "is_loopback"]
+__all__ = ["OPEN", "ROUTE", "Guard", "answer_refusal", "check_token", "is_loopback"]
 
+_SHORTEST = 16  # characters of a token
 OPEN = "/health"  # needs no token
 ROUTE = "fastmks.route"  # where the scope of a request has its route, for the metrics
 _GUARDED = ("/page/", "/v1/")  # what pages of other sites may not reach
@@ -45,6 +47,18 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
+
+
+def check_token(token: str | None) -> str | None:
+    """Return a token that clients can send and that is not soon guessed; None stands for none."""
+    is_fine = isinstance(token, str) and len(token) >= _SHORTEST and token == token.strip()
+    if token is None or (is_fine and token.isascii() and token.isprintable()):
+        return token
+    raise InvalidArgument(
+        f"token must have at least {_SHORTEST} ASCII characters, no control characters, and no "
+        f"blanks around them; got {len(token)}. Python's secrets.token_urlsafe() makes one; leave "
+        "it out, or FASTMKS_TOKEN unset, for none."
+    )
 
 
 def answer_refusal(refusal: RefusalError) -> Response:
@@ -83,6 +97,13 @@ class Guard:
             return
         started = time.perf_counter()
         status = 500
+        is_unread = _has_body(Headers(scope=scope))
+
+        async def receive_guarded() -> Message:
+            nonlocal is_unread
+            message = await receive()
+            is_unread = is_unread and message.get("more_body", False)
+            return message
 
         async def send_guarded(message: Message) -> None:
             nonlocal status
@@ -91,13 +112,15 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
+                if is_unread:  # the server would read it to its end, to come to the next request
+                    headers["connection"] = "close"
             await send(message)
 
         self._metrics.n_in_flight += 1
         try:
             refusal = self._refusal(scope)
             if refusal is None:
-                await self._app(scope, receive, send_guarded)
+                await self._app(scope, receive_guarded, send_guarded)
             else:
                 self._metrics.add("fastmks_refused_total", type=refusal.kind)
                 await answer_refusal(refusal)(scope, receive, send_guarded)
@@ -128,6 +151,10 @@ class Guard:
             # Basic first: Chromium reads one scheme of a header, and asks for no password otherwise
             headers={"www-authenticate": 'Basic realm="fastmks", Bearer realm="fastmks"'},
         )
+
+
+def _has_body(headers: Headers) -> bool:
+    return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
 
 
 def _foreign_site(path: str, headers: Headers) -> RefusalError | None:

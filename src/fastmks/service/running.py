@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute
 from fastmks.errors import InvalidArgument
 from fastmks.kernels import Kernel
 from fastmks.service.app import make_app
-from fastmks.service.guards import is_loopback
+from fastmks.service.guards import check_token, is_loopback
 from fastmks.service.limits import Limits
 from fastmks.service.opening import open_served
 from fastmks.service.served import Served
@@ -29,7 +29,6 @@ except ImportError:  # Windows, where connections are not files
 __all__ = ["TOKEN", "serve"]
 
 TOKEN = "FASTMKS_TOKEN"  # the variable of the environment that may hold the token
-_SHORTEST = 16  # characters of a token
 _DEFAULTS = Limits()
 _OTHER_FILES = 64  # that are open beside connections
 _GRACE = 5.0  # seconds, beyond those of a request, to finish what runs
@@ -79,7 +78,7 @@ def serve(
     Traceback (most recent call last):
     fastmks.errors.InvalidArgument: host '0.0.0.0' can be reached from other machines: ...
     """
-    checked = check_token(os.environ.get(TOKEN) or None if token is None else token)
+    checked = check_token(os.environ.get(TOKEN) if token is None else token)
     if not is_loopback(host) and checked is None:
         raise InvalidArgument(
             f"host {host!r} can be reached from other machines: pass token=, or set {TOKEN}. "
@@ -107,18 +106,6 @@ def serve(
             served.close()
     finally:
         listening.close()
-
-
-def check_token(token: str | None) -> str | None:
-    """Return a token that is not soon guessed; None stands for none."""
-    if token is not None and (
-        len(token) < _SHORTEST or not token.isascii() or token != token.strip()
-    ):
-        raise InvalidArgument(
-            f"token must have at least {_SHORTEST} ASCII characters, without blanks around them; "
-            f"got {len(token)}. Python's secrets.token_urlsafe() makes one."
-        )
-    return token
 
 
 def _check_port(port: Any) -> None:
@@ -165,6 +152,7 @@ def _configure(app: Starlette, limits: Limits) -> uvicorn.Config:
         app,
         access_log=False,
         backlog=limits.connections,
+        http="h11",  # with a limit on headers, which httptools has not
         limit_concurrency=limits.connections,
         lifespan="on",
         log_level="warning",
