@@ -115,6 +115,29 @@ class TestReplacing:
         finally:
             os.umask(before)
 
+    @pytest.mark.parametrize("mode", [0o600, 0o640, 0o400, 0o664])
+    def test_modes_hold_from_the_first_byte(self, tmp_path, monkeypatch, mode):
+        path, seen = tmp_path / "file", set()
+        path.write_bytes(b"")
+        path.chmod(mode)
+        write = replacing._write
+
+        def watched(file, piece):
+            seen.add(stat.S_IMODE(os.fstat(file).st_mode))
+            write(file, piece)
+
+        monkeypatch.setattr(replacing, "_write", watched)
+        before = os.umask(0o022)
+        try:
+            replace_file(path, [b"new"])
+            replace_file(tmp_path / "another", [b"new"], mode=mode)
+            assert seen == {mode | 0o600}  # its owner can remove what a kill leaves
+            replace_file(tmp_path / "third", [b"new"])
+        finally:
+            os.umask(before)
+        modes = {p.name: stat.S_IMODE(p.stat().st_mode) for p in tmp_path.iterdir()}
+        assert modes == {"file": mode, "another": mode, "third": 0o644}
+
     def test_is_on_disk_before_it_has_its_name_and_the_name_after(self, tmp_path, monkeypatch):
         events = []
         fsync, replace = os.fsync, Path.replace

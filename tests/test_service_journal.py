@@ -3,6 +3,7 @@
 import errno
 import os
 import shutil
+import stat
 import threading
 from concurrent.futures import wait
 from contextlib import closing
@@ -347,12 +348,44 @@ def test_a_system_that_cannot_write_journals_says_so(path, monkeypatch, lacks):
     assert not path.with_name(f"{path.name}.lock").exists()
 
 
-def test_the_mode_of_the_file_stays(path):
-    path.chmod(0o640)
-    with opened(path) as served:
-        served.submit(addition([1, 2, 3])).result()
-    assert path.stat().st_mode & 0o777 == 0o640
-    assert len(fastmks.load(path)) == 21
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o644])
+def test_every_file_has_the_mode_of_the_index(path, monkeypatch, mode):
+    """The journal, the index while it is saved, and what is put back: from the first byte."""
+    path.chmod(mode)
+    before = os.umask(0o022)
+    seen = set()
+
+    def watched(function):
+        def call(file, *arguments):
+            status = os.fstat(file)
+            if stat.S_ISREG(status.st_mode):
+                seen.add(status.st_mode & 0o777)
+            return function(file, *arguments)
+
+        return call
+
+    try:
+        journal_of(path).write_bytes(b"fastmks journal 1\n" + b"0" * 64 + b"\n")
+        journal_of(path).chmod(0o644)  # as it was made before
+        with monkeypatch.context() as patched:
+            for name in ("write", "pwrite"):
+                patched.setattr(os, name, watched(getattr(os, name)))
+            with opened(path) as served:
+                served.submit(addition([1, 2, 3])).result()
+                journal_of(path).unlink()
+                served.submit(addition([1, 2, 3])).result()
+                assert journal_of(path).stat().st_mode & 0o777 == mode
+            with opened(path, most_bytes=1) as served:
+                served.submit(addition([1, 2, 3])).result()
+        assert seen == {mode}
+        left = crashed(path, [addition([1, 2, 3])])
+        journal_of(left).chmod(0o666)
+        with opened(left):
+            assert journal_of(left).stat().st_mode & 0o777 == mode
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == mode
+    assert len(fastmks.load(path)) == 24
 
 
 def test_changes_that_fail_are_alone(path):

@@ -47,6 +47,13 @@ class TestFolders:
         assert_identical(loaded.search(queries, 5), sharded.search(queries, 5))
         np.testing.assert_array_equal(loaded.add(queries[:1]), sharded.add(queries[:1]))
 
+    def test_modes_of_the_list_are_those_of_the_shards(self, client, tmp_path):
+        sharded, _ = self.built(client)
+        sharded.save(tmp_path)
+        (tmp_path / "shards.json").chmod(0o600)
+        sharded.save(tmp_path)
+        assert {file.stat().st_mode & 0o777 for file in tmp_path.iterdir()} == {0o600}
+
     def test_saving_again_replaces_and_forgets(self, client, tmp_path):
         sharded, queries = self.built(client)
         sharded.save(tmp_path)

@@ -87,13 +87,13 @@ class Container:
                 self._is_verified = True
 
 
-def write_record(path: str | os.PathLike[str], record: Record) -> None:
+def write_record(path: str | os.PathLike[str], record: Record, *, mode: int | None = None) -> None:
     """Write a record to a file, which is replaced as a whole or not at all.
 
     Takes no memory to speak of beside the record. What goes wrong is an OSError; then a file that
-    was there is what it was.
+    was there is what it was. The mode is that of the old file when not given.
     """
-    replace_file(path, _pieces(record))
+    replace_file(path, _pieces(record), mode=mode)
 
 
 def to_bytes(record: Record) -> bytes:

@@ -289,12 +289,22 @@ class Index(Searchable):
         ...     fastmks.load(path).search([1.0, 2.0]).ids
         array([['up']], dtype='<U5')
         """
+        self._write(path, encode=encode)
+
+    def _write(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        encode: Callable[[Any], bytes] | None = None,
+        mode: int | None = None,
+    ) -> None:
+        """Write the index to a file of this mode, by default that of the file before."""
         check_function("encode", encode)
         # Here, since importing them takes longer than many a program that does not save.
         from fastmks.container import write_record
         from fastmks.storage import record_forest
 
-        write_record(path, record_forest(self._forest, encode=encode))
+        write_record(path, record_forest(self._forest, encode=encode), mode=mode)
 
     def _to_bytes(self, encode: Callable[[Any], bytes] | None = None) -> bytes:
         """Return what `save` would write to a file."""

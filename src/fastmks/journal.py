@@ -14,6 +14,7 @@ import errno
 import hashlib
 import json
 import os
+import stat
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
@@ -24,7 +25,7 @@ from typing import Any
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.file_locks import is_at, lock_at_once
 from fastmks.layout import read_layout
-from fastmks.replacing import replace_file
+from fastmks.replacing import replace_file, set_mode
 
 __all__ = ["Journal", "Read", "name_content", "read_journal"]
 
@@ -151,20 +152,21 @@ class Journal:
     frame; one that was replaced is not written to any more, since another process writes there.
     """
 
-    def __init__(self, path: Path, *, n_frames: int, n_bytes: int) -> None:
+    def __init__(self, path: Path, *, n_frames: int, n_bytes: int, mode: int | None = None) -> None:
         self.path = path
         self.n_bytes = n_bytes
         self.is_broken = False  # what is on disk is not known: nothing can be promised any more
         self._n_frames = n_frames
         self._file = _open_locked(path)
+        set_mode(self._file, mode)
         if os.fstat(self._file).st_size != n_bytes:  # a torn frame
             os.ftruncate(self._file, n_bytes)
             os.fsync(self._file)
 
     @classmethod
-    def begin(cls, path: Path, name: str) -> "Journal":
+    def begin(cls, path: Path, name: str, *, mode: int | None = None) -> "Journal":
         """Put an empty journal in the place of the one there is, at once and for good."""
-        replace_file(path, [_MAGIC, name.encode("ascii"), b"\n"])
+        replace_file(path, [_MAGIC, name.encode("ascii"), b"\n"], mode=mode)
         return cls(path, n_frames=0, n_bytes=_BEGIN)
 
     @property
@@ -211,7 +213,8 @@ class Journal:
             raise OSError(errno.EEXIST, "another file has taken its place")
         with os.fdopen(os.dup(self._file), "rb") as file:
             file.seek(0)
-            replace_file(self.path, [file.read(self.n_bytes)])
+            mode = stat.S_IMODE(os.fstat(self._file).st_mode)
+            replace_file(self.path, [file.read(self.n_bytes)], mode=mode)
         removed, self._file = self._file, _open_locked(self.path)
         os.close(removed)
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-__all__ = ["optional_flags", "replace_file", "sync_folder"]
+__all__ = ["mode_of", "optional_flags", "replace_file", "set_mode", "sync_folder"]
 
 try:
     import fcntl
@@ -18,17 +18,21 @@ except ImportError:  # Windows, where nobody can remove a file that is open: as 
 
 _Piece: TypeAlias = "bytes | memoryview"
 _IS_POSIX = os.name == "posix"
+_OWNER = 0o600  # what the owner of an unfinished file may do in any case: remove it
 
 
-def replace_file(path: str | os.PathLike[str], pieces: Iterable[_Piece]) -> None:
+def replace_file(
+    path: str | os.PathLike[str], pieces: Iterable[_Piece], *, mode: int | None = None
+) -> None:
     """Write pieces into a new file, flush it to disk, and put it in the place of `path`.
 
     Whoever opens `path` finds the file before or the new one, also after a crash. A link stays
-    one: what it points to is replaced. The new file has the mode of the old one. Where anything
-    goes wrong, the old file stays; an OSError names `path`.
+    one: what it points to is replaced. The new file has this mode from its first byte on, by
+    default that of the old one, or where there is none what the system gives new files. Where
+    anything goes wrong, the old file stays; an OSError names `path`.
     """
     try:
-        _replace(Path(os.fsdecode(os.path.realpath(path))), pieces)
+        _replace(Path(os.fsdecode(os.path.realpath(path))), pieces, mode)
     except OSError as error:
         if error.errno is None:
             raise
@@ -43,17 +47,32 @@ def optional_flags(*names: str) -> int:
     return flags
 
 
-def _replace(target: Path, pieces: Iterable[_Piece]) -> None:
-    mode = _mode(target)
+def mode_of(path: str | os.PathLike[str]) -> int | None:
+    """Return the mode of a file; None where there is none."""
+    try:
+        return stat.S_IMODE(Path(path).stat().st_mode)
+    except FileNotFoundError:
+        return None
+
+
+def set_mode(file: int, mode: int | None) -> None:
+    """Give an open file a mode, unless that is None."""
+    if mode is not None and _IS_POSIX and stat.S_IMODE(os.fstat(file).st_mode) != mode:
+        os.fchmod(file, mode)
+
+
+def _replace(target: Path, pieces: Iterable[_Piece], mode: int | None) -> None:
+    old = _mode(target)
+    mode = old if mode is None else mode
     prefix = f".fastmks-{zlib.crc32(os.fsencode(target.name)):08x}-"  # any length of name will do
     _remove_abandoned(target.parent, prefix)
-    file, temporary = _create(target.parent, prefix, 0o666 if mode is None else 0o600)
+    file, temporary = _create(target.parent, prefix, 0o666 if mode is None else _OWNER)
     try:
         try:
+            set_mode(file, None if mode is None else mode | _OWNER)
             for piece in pieces:
                 _write(file, piece)
-            if mode is not None and _IS_POSIX:
-                os.fchmod(file, mode)
+            set_mode(file, mode)
             os.fsync(file)
             if _IS_POSIX:  # while it is locked
                 temporary.replace(target)

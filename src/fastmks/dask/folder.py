@@ -6,6 +6,7 @@ import os
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from fastmks.dask.building import Shard
@@ -15,7 +16,7 @@ from fastmks.dask.shards import ShardFacts, describe_shard, shard_named
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.index import Index
 from fastmks.loading import load, load_bytes
-from fastmks.replacing import replace_file
+from fastmks.replacing import mode_of, replace_file
 
 __all__ = ["load_shards", "save_shards"]
 
@@ -167,7 +168,7 @@ def _save(index: Index, path: str, shard: str, encode: Packed) -> None:
             filesystem, place = place_of(path)
             filesystem.pipe_file(place, index._to_bytes(encode=function))
         else:
-            index.save(local, encode=function)
+            index._write(local, encode=function, mode=mode_of(Path(local).with_name(_LIST)))
 
 
 def _load(path: str, shard: str, given: Packed) -> Index:

@@ -14,6 +14,7 @@ from fastmks.index import Index
 from fastmks.journal import Journal, Read, name_content, read_journal
 from fastmks.kernels import Kernel
 from fastmks.loading import load
+from fastmks.replacing import mode_of
 from fastmks.service.form import Form
 from fastmks.service.forms import form_of
 from fastmks.service.served import Served, Writable
@@ -152,10 +153,10 @@ def _replay(index: Index, form: Form, change: dict[str, Any], file: Path) -> Non
 
 def _resumed(file: Path, name: str, read: Read | None) -> Journal:
     """Return the journal to go on with, or a new one where all its changes are in the file."""
-    path = journal_of(file)
+    path, mode = journal_of(file), mode_of(file)
     if read is None or not read.missing_in(name):
-        return Journal.begin(path, name)
-    return Journal(path, n_frames=read.n_frames, n_bytes=read.n_bytes)
+        return Journal.begin(path, name, mode=mode)
+    return Journal(path, n_frames=read.n_frames, n_bytes=read.n_bytes, mode=mode)
 
 
 def _check_encode(index: Index, encode: Callable[[Any], bytes] | None) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from fastmks.errors import InvalidArgument
 from fastmks.index import Index
 from fastmks.journal import Journal, name_content
-from fastmks.replacing import sync_folder
+from fastmks.replacing import mode_of, sync_folder
 from fastmks.service.form import Form
 from fastmks.service.refusals import ConflictError, RefusalError, UnwritableError
 
@@ -255,13 +255,13 @@ class Writable(Served):
         """
         beside = self.path.with_name(f"{self.path.name}.saving")
         try:
-            self.index.save(beside, encode=self._encode)
-            beside.chmod(self.path.stat().st_mode & 0o7777)
+            mode = mode_of(self.path)
+            self.index._write(beside, encode=self._encode, mode=mode)
             name = name_content(beside)
             self._journal.note_saved(name)
             beside.replace(self.path)
             sync_folder(self.path.parent)
-            journal = Journal.begin(self._journal.path, name)
+            journal = Journal.begin(self._journal.path, name, mode=mode)
         except Exception:  # of the file system, or of the user's own function encode
             _LOG.exception("%s cannot be saved; its changes stay in the journal", self.path)
             with suppress(OSError):
