@@ -1,6 +1,7 @@
 """What was acknowledged is there, whatever happens; what was not is there as a whole or not."""
 
 import errno
+import itertools
 import os
 import shutil
 import stat
@@ -80,41 +81,182 @@ def test_changes_are_replayed(path):
     assert state(path) == found  # the one that was closed in peace
 
 
-def test_a_torn_last_frame_is_left_out(path, tmp_path):
-    """Cut after every byte of the journal: the whole frames count, the others do not."""
-    left = crashed(path, CHANGES)
-    data = journal_of(left).read_bytes()
-    ends = [data.find(b"\xffFMJ", at) for at in range(len(data))]
-    ends = [*sorted({end for end in ends if end >= 0})[1:], len(data)]
-    for length in range(data.find(b"\xffFMJ"), len(data) + 1):
-        journal_of(left).write_bytes(data[:length])
+def begins(data):
+    """Where the frames of a journal begin."""
+    found = [data.find(b"\xffFMJ", at) for at in range(len(data))]
+    return sorted({at for at in found if at >= 0})
+
+
+def torn(path, changes, last):
+    """Return a folder's copy as a crash leaves it while the last change is being flushed."""
+    copy, flush = path.parent.with_name("torn"), os.fsync
+    shutil.rmtree(copy, ignore_errors=True)
+
+    def crash(file):
+        if not copy.exists() and stat.S_ISREG(os.fstat(file).st_mode):
+            shutil.copytree(path.parent, copy)
+        flush(file)
+
+    with opened(path) as served, pytest.MonkeyPatch.context() as patched:
+        for change in changes:
+            served.submit(change).result()
+        patched.setattr(os, "fsync", crash)
+        served.submit(last).result()
+    return copy / path.name
+
+
+LONG = addition(*np.arange(300.0).reshape(100, 3))  # several sectors
+
+
+def ways_to_tear(whole, at):
+    """The journal without the end of its last frame, or without some of its sectors."""
+    for end in range(at, len(whole)):
+        yield whole[:end]
+    sectors = range(at // 512 * 512, len(whole), 512)
+    for lacking in itertools.product([False, True], repeat=len(sectors)):
+        data = bytearray(whole)
+        for begin in itertools.compress(sectors, lacking):
+            data[max(at, begin) : begin + 512] = bytes(len(data[max(at, begin) : begin + 512]))
+        yield bytes(data)
+        yield bytes(data[:-700])
+
+
+def test_what_a_torn_write_leaves_of_the_last_frame_is_left_out(path):
+    """Whatever is there of it: all that was acknowledged is there, and what is dropped is kept."""
+    left = torn(path, CHANGES[:3], LONG)
+    whole = journal_of(left).read_bytes()
+    wanted = read_journal(journal_of(left)).changes  # it may be there as a whole
+    assert len(wanted) == 4
+    at = begins(whole)[-1]
+    assert len(whole) - at > 3 * 512
+    n_torn = 0
+    for data in ways_to_tear(whole, at):
+        journal_of(left).write_bytes(data)
         read = read_journal(journal_of(left))
-        assert len(read.changes) == sum(end <= length for end in ends)
-        assert read.n_bytes == max([end for end in ends if end <= length], default=83)
-    journal_of(left).write_bytes(data[: ends[1] + 5] + bytes(40))
-    with opened(left) as served:  # what comes next is written behind the whole ones
-        served.submit(addition([9, 9, 9], ids=[999])).result()
-        assert len(read_journal(journal_of(left)).changes) == 3
-    assert set(state(left)) == {*range(20), 999} - {3}
+        assert read.changes == wanted[: 3 + (data == whole)]
+        assert read.torn == data[read.n_bytes :]
+        assert read.n_bytes == at or data == whole
+        n_torn += len(read.torn) > 0
+    assert n_torn > 1000
 
 
-def test_a_damaged_frame_before_others_is_an_error(path):
-    left = crashed(path, CHANGES)
+@pytest.mark.parametrize(("length", "n_before"), [(700, 0), (30, 2)])
+def test_what_is_dropped_is_said_and_kept(path, caplog, length, n_before):
+    """In a file of its own, for those who look into it, with the mode of the index."""
+    left = torn(path, CHANGES[:3], LONG)
+    for file in (left, journal_of(left)):
+        file.chmod(0o600)
+    for i in range(n_before):
+        journal_of(left).with_name(f"index.fmks.journal.torn-{i + 1}").write_bytes(b"of before")
+    at = begins(journal_of(left).read_bytes())[-1]
+    with journal_of(left).open("r+b") as file:
+        file.truncate(at + length)
     data = journal_of(left).read_bytes()
-    last = data.rfind(b"\xffFMJ")
-    for at in range(83, len(data)):
-        changed = bytearray(data)
-        changed[at] ^= 0x10
-        journal_of(left).write_bytes(changed)
+    assert len(open_served(left).index) == 21
+    assert f"the last {length} bytes are a part of changes that were not" in caplog.text
+    assert journal_of(left).read_bytes() == data  # who only reads changes nothing
+    caplog.clear()
+    with opened(left) as served:
+        kept = journal_of(left).with_name(f"index.fmks.journal.torn-{n_before + 1}")
+        assert f"the last {length} bytes" in caplog.text
+        assert kept.name in caplog.text
+        assert kept.read_bytes() == data[at:]
+        assert kept.stat().st_mode & 0o777 == 0o600
+        served.submit(addition([9, 9, 9], ids=[999])).result()  # behind the whole ones
+        assert len(read_journal(journal_of(left)).changes) == 4
+    assert len(fastmks.load(left)) == 22
+
+
+def read_or_refuse(journal):
+    """What a journal holds, or the words with which it is refused."""
+    try:
+        return read_journal(journal)
+    except fastmks.IndexFileError as error:
+        return str(error)
+
+
+def test_damage_is_an_error_or_harms_nothing(path):
+    """Each byte of a journal is changed, and each is the last one: no acknowledged change is lost.
+
+    The service was killed after its last answer, so that nothing of the journal can be torn.
+    """
+    left = crashed(path, CHANGES)
+    whole, wanted = journal_of(left).read_bytes(), state(left)
+    changes = read_journal(journal_of(left)).changes
+    assert len(changes) == len(CHANGES)
+    n_harmless = 0
+    damaged = [whole[:end] for end in range(len(whole))]
+    for at in range(len(whole)):
+        for other in [*(whole[at] ^ 1 << bit for bit in range(8)), 0, 255]:
+            damaged.append(whole[:at] + bytes([other]) + whole[at + 1 :])
+    for data in damaged:
+        journal_of(left).write_bytes(data)
+        read = read_or_refuse(journal_of(left))
+        if isinstance(read, str):
+            assert "is damaged at byte" in read or "not a journal" in read
+            continue
+        assert data == whole or len(data) == len(whole)  # no cut is harmless
+        assert read.changes == changes
+        assert read.torn == b""
+        n_harmless += 1
+    assert n_harmless > 100  # in the name, and in one of the marks
+    for at in range(0, begins(whole)[0], 3):  # the name says which changes the file lacks
+        journal_of(left).write_bytes(whole[:at] + b"0" + whole[at + 1 :])
+        try:
+            assert state(left) == wanted
+        except fastmks.IndexFileError:
+            continue
+
+
+@pytest.mark.parametrize("value", [1, 0x20, 0x80, 0xFF])
+def test_damage_in_a_frame_that_was_not_acknowledged(path, value):
+    """It is no torn write either: an error, for the frame was whole, or all is there."""
+    left = torn(path, CHANGES[:3], addition([1, 2, 3], ids=[700]))
+    whole = journal_of(left).read_bytes()
+    for at in range(begins(whole)[-1], len(whole)):
+        data = bytearray(whole)
+        data[at] ^= value
+        journal_of(left).write_bytes(data)
+        read = read_or_refuse(journal_of(left))
+        if isinstance(read, str):
+            assert f"is damaged at byte {begins(whole)[-1]}" in read
+            continue
+        assert len(read.changes) == 3  # as if the length were another, or a zero not written
+        assert read.torn == bytes(data[begins(whole)[-1] :])
+
+
+def of_version_1(data):
+    """A journal as it was written before there were marks."""
+    return b"fastmks journal 1\n" + data[18:83] + data[begins(data)[0] :]
+
+
+def test_journals_without_marks_go_on(path):
+    """All their changes are replayed, a torn end is left out, damage before is an error."""
+    left = crashed(path, CHANGES)
+    wanted, new = state(left), journal_of(left).read_bytes()
+    old = of_version_1(new)
+    last = begins(old)[-1]
+    journal_of(left).write_bytes(old[:-1])
+    assert len(read_journal(journal_of(left)).changes) == 3
+    for at in range(83, len(old)):
+        journal_of(left).write_bytes(old[:at] + bytes([old[at] ^ 0x10]) + old[at + 1 :])
         if at < last:
             with pytest.raises(fastmks.IndexFileError, match="is damaged at byte"):
                 read_journal(journal_of(left))
-        else:
-            assert len(read_journal(journal_of(left)).changes) == len(CHANGES) - 1
+    journal_of(left).write_bytes(old)
+    assert state(left) == wanted
+    with opened(left) as served:
+        served.submit(addition([9, 9, 9], ids=[999])).result()
+        read = read_journal(journal_of(left))
+        assert read.is_marked
+        assert len(read.changes) == 5
+        copy = path.parent.with_name("copy")
+        shutil.copytree(left.parent, copy)
+    assert set(state(copy / left.name)) == {*wanted, 999}
 
 
 def test_what_is_no_journal(path):
-    for text in (b"", b"nonsense", b"fastmks journal 1\n", b"fastmks journal 2\n" + b"0" * 65):
+    for text in (b"", b"nonsense", b"fastmks journal 1\n", b"fastmks journal 3\n" + b"0" * 200):
         journal_of(path).write_bytes(text)
         with pytest.raises(fastmks.IndexFileError, match="not a journal"):
             open_served(path)

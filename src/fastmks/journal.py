@@ -4,10 +4,17 @@ A journal begins with the name of the file's content that it belongs to, and goe
 one for each flush. A frame is only begun when the one before is on disk, so a crash can leave at
 most the last one torn, and nobody was told that its changes are made.
 
-    b"fastmks journal 1\\n", then the name as 64 hexadecimal digits and a newline
+    b"fastmks journal 2\\n", then the name as 64 hexadecimal digits and a newline
+    two marks: frames (8 bytes) and bytes (8) that were acknowledged, CRC-32 of these 16 bytes
     frames: b"\\xffFMJ", CRC-32 of the rest (4 bytes), number of the frame (8), length (8), JSON
 
-All numbers are little-endian. The JSON has no byte 0xff, so a frame is found wherever it begins.
+All numbers are little-endian. The JSON has no byte 0xff, so a frame is found wherever it begins,
+and no byte 0, so a part of it that was not written is seen.
+
+A mark is written when its frame is on disk and before its changes are acknowledged, in turn in the
+first place and in the second. It comes to the disk with the next frame or sooner: what it says is
+acknowledged at least. So an end that was cut off is missed, and only what lies behind the marks can
+be taken for a torn frame. Journals of version 1 have no marks.
 """
 
 import errno
@@ -18,6 +25,7 @@ import stat
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,10 +37,13 @@ from fastmks.replacing import replace_file, set_mode
 
 __all__ = ["Journal", "Read", "name_content", "read_journal"]
 
-_MAGIC = b"fastmks journal 1\n"
+_MAGIC, _MAGIC_1 = b"fastmks journal 2\n", b"fastmks journal 1\n"
+_MARKS = len(_MAGIC) + 65  # where the marks begin; in version 1 the frames
+_MARK = struct.Struct("<QQI")  # frames, bytes, checksum
+_BEGIN = _MARKS + 2 * _MARK.size
 _FRAME = b"\xffFMJ"
-_HEAD = struct.Struct("<4sIQQ")  # mark, checksum, number, length
-_BEGIN = len(_MAGIC) + 65
+_HEAD = struct.Struct("<4sIQQ")  # begin of a frame, checksum, number, length
+_SECTOR = 512  # bytes that disks write as a whole
 
 
 @dataclass(frozen=True)
@@ -43,6 +54,8 @@ class Read:
     points: Mapping[str, int]  # names of contents, and how many of the changes they have
     n_frames: int
     n_bytes: int  # up to the end of the last whole frame
+    torn: bytes  # what follows: a part of a frame that was not acknowledged
+    is_marked: bool  # not where it is of version 1
 
     def missing_in(self, name: str) -> Sequence[dict[str, Any]] | None:
         """Return the changes that the content of this name has not; None where it is unknown."""
@@ -69,37 +82,70 @@ def name_content(path: Path) -> str:
 def read_journal(path: Path) -> Read | None:
     """Return what a journal holds; None where there is none.
 
-    A torn last frame is left out. Damage before other frames is an `IndexFileError`: changes that
-    were acknowledged would be lost.
+    What one torn write can explain at its end is left out. Anything else that is not what was
+    written is an `IndexFileError`: changes that were acknowledged would be lost.
     """
     try:
         data = path.read_bytes()
     except FileNotFoundError:
         return None
-    name = data[len(_MAGIC) : _BEGIN - 1]
-    if not data.startswith(_MAGIC) or len(data) < _BEGIN or not name.isalnum():
+    is_marked = data.startswith(_MAGIC)
+    begin = _BEGIN if is_marked else _MARKS
+    name = data[len(_MAGIC) : _MARKS - 1]
+    if not data.startswith((_MAGIC, _MAGIC_1)) or len(data) < begin or not name.isalnum():
         raise IndexFileError(f"{path} is not a journal of a fastmks index.")
+    least_frames, least_bytes = _read_marks(data, path) if is_marked else (0, begin)
     changes: list[dict[str, Any]] = []
     points = {name.decode("ascii"): 0}
-    at, n_frames = _BEGIN, 0
+    at, n_frames = begin, 0
     while at < len(data):
         frame = _frame_at(data, at)
         if frame is None:
-            _check_torn(data, at, path)
+            _check_following(data, at, path)
+            if at >= least_bytes and not _is_torn(data, at, n_frames):
+                raise _damage(path, at, "no write that was cut short leaves what is there")
             break
         number, payload, end = frame
         if number != n_frames:
-            raise IndexFileError(
-                f"{path} lacks changes before byte {at}: frame {n_frames} is missing. Put back a "
-                "copy of it, or move it away to go on without all its changes."
-            )
+            raise _damage(path, at, f"frame {n_frames} is missing before")
         at = end
         n_frames += 1
         held = _parse(payload, path)
         changes += held.get("changes", [])
         if "saved_as" in held:
             points[held["saved_as"]] = len(changes)
-    return Read(changes, points, n_frames, at)
+    if at < least_bytes or n_frames < least_frames:
+        raise _damage(path, at, f"changes up to byte {least_bytes} were acknowledged")
+    return Read(changes, points, n_frames, at, data[at:], is_marked)
+
+
+def _damage(path: Path, at: int, why: str) -> IndexFileError:
+    return IndexFileError(
+        f"{path} is damaged at byte {at}: {why}. Put back a copy of it, or move it away to go on "
+        "without all its changes."
+    )
+
+
+def _head(name: bytes, n_frames: int, n_bytes: int) -> bytes:
+    """Return what a journal begins with."""
+    return _MAGIC + name + b"\n" + 2 * _mark(n_frames, n_bytes)
+
+
+def _mark(n_frames: int, n_bytes: int) -> bytes:
+    text = struct.pack("<QQ", n_frames, n_bytes)
+    return text + zlib.crc32(text).to_bytes(4, "little")
+
+
+def _read_marks(data: bytes, path: Path) -> tuple[int, int]:
+    """Return how many frames and bytes were acknowledged, at least: one mark may be torn."""
+    marks = [
+        (n_frames, n_bytes)
+        for n_frames, n_bytes, _ in _MARK.iter_unpack(data[_MARKS:_BEGIN])
+        if _mark(n_frames, n_bytes) in data[_MARKS:_BEGIN]
+    ]
+    if not marks:
+        raise _damage(path, _MARKS, "it does not say how much was acknowledged")
+    return max(marks)
 
 
 def _frame_at(data: bytes, at: int) -> tuple[int, bytes, int] | None:
@@ -115,16 +161,40 @@ def _frame_at(data: bytes, at: int) -> tuple[int, bytes, int] | None:
     return number, data[begin:end], end
 
 
-def _check_torn(data: bytes, at: int, path: Path) -> None:
+def _check_following(data: bytes, at: int, path: Path) -> None:
     """Refuse damage that has a whole frame behind it, which is not what a crash leaves."""
     following = data.find(_FRAME, at + 1)
     while following >= 0:
         if _frame_at(data, following) is not None:
-            raise IndexFileError(
-                f"{path} is damaged at byte {at}, and changes follow at byte {following}. Put back "
-                "a copy of it, or move it away to go on without all its changes."
-            )
+            raise _damage(path, at, f"changes follow at byte {following}")
         following = data.find(_FRAME, following + 1)
+
+
+def _is_torn(data: bytes, at: int, number: int) -> bool:
+    """Whether a crash while the frame of this number was written explains what is there of it.
+
+    That is a frame that lacks its end, or has zeros up to the end of some sectors, or both.
+    """
+    holes: list[tuple[int, int]] = []
+    for begin in range(at - at % _SECTOR, len(data), _SECTOR):
+        end = min(begin + _SECTOR, len(data))
+        written = max(at, begin + len(data[begin:end].rstrip(b"\0")))
+        holes += [(written, end)] if written < end else []
+
+    def is_written(place: int) -> bool:
+        return place < len(data) and not any(begin <= place < end for begin, end in holes)
+
+    known = [*enumerate(_FRAME, start=at), *enumerate(number.to_bytes(8, "little"), start=at + 8)]
+    if any(is_written(place) and data[place] != byte for place, byte in known):
+        return False
+    payload = at + _HEAD.size
+    n_missing = sum(end - max(begin, payload) for begin, end in holes if end > payload)
+    if data.count(0, payload) > n_missing:
+        return False
+    if not all(map(is_written, range(payload - 8, payload))):  # then its length is not known
+        return True
+    end = payload + int.from_bytes(data[payload - 8 : payload], "little")
+    return len(data) < end or (len(data) == end and len(holes) > 0)
 
 
 def _parse(payload: bytes, path: Path) -> dict[str, Any]:
@@ -161,13 +231,25 @@ class Journal:
         set_mode(self._file, mode)
         if os.fstat(self._file).st_size != n_bytes:  # a torn frame
             os.ftruncate(self._file, n_bytes)
-            os.fsync(self._file)
+        os.fsync(self._file)
+        self._mark()  # changes that were replayed are seen from now on, acknowledged or not
 
     @classmethod
     def begin(cls, path: Path, name: str, *, mode: int | None = None) -> "Journal":
         """Put an empty journal in the place of the one there is, at once and for good."""
-        replace_file(path, [_MAGIC, name.encode("ascii"), b"\n"], mode=mode)
+        replace_file(path, [_head(name.encode("ascii"), 0, _BEGIN)], mode=mode)
         return cls(path, n_frames=0, n_bytes=_BEGIN)
+
+    @classmethod
+    def resume(cls, path: Path, read: Read, *, mode: int | None = None) -> "Journal":
+        """Go on with a journal that was read; what is torn at its end is removed."""
+        n_bytes = read.n_bytes
+        if not read.is_marked:
+            data = path.read_bytes()
+            n_bytes += _BEGIN - _MARKS
+            head = _head(data[len(_MAGIC_1) : _MARKS - 1], read.n_frames, n_bytes)
+            replace_file(path, [head, data[_MARKS : read.n_bytes]], mode=mode)
+        return cls(path, n_frames=read.n_frames, n_bytes=n_bytes, mode=mode)
 
     @property
     def is_empty(self) -> bool:
@@ -205,6 +287,13 @@ class Journal:
             raise
         self.n_bytes += len(frame)
         self._n_frames += 1
+        self._mark()
+
+    def _mark(self) -> None:
+        """Note what is acknowledged; an older note is true as well, if this one gets lost."""
+        place = _MARKS + self._n_frames % 2 * _MARK.size
+        with suppress(OSError):
+            os.pwrite(self._file, _mark(self._n_frames, self.n_bytes), place)
 
     def _put_back(self) -> None:
         """Write the journal anew where it was removed."""

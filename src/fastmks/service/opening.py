@@ -1,5 +1,7 @@
 """Open the index of a service: the file, the changes in its journal, and the lock of who writes."""
 
+import itertools
+import logging
 import os
 import sys
 from collections.abc import Callable
@@ -14,13 +16,14 @@ from fastmks.index import Index
 from fastmks.journal import Journal, Read, name_content, read_journal
 from fastmks.kernels import Kernel
 from fastmks.loading import load
-from fastmks.replacing import mode_of
+from fastmks.replacing import mode_of, replace_file
 from fastmks.service.form import Form
 from fastmks.service.forms import form_of
 from fastmks.service.served import Served, Writable
 
 __all__ = ["open_served"]
 
+_LOG = logging.getLogger("fastmks.service")
 _TRIES = 5  # to read a file and its journal while another service saves
 
 
@@ -69,7 +72,9 @@ def open_served(
         return _load(file, kernel, decode)
 
     if not writable:
-        index, _, _ = _replayed(file, loaded)
+        index, _, read = _replayed(file, loaded)
+        if read is not None and read.torn:
+            _LOG.warning("%s: %s; nobody was told that they are made", *_said(file, read))
         return Served(index, file, form=form_of(index))
     _check_system()
     lock = lock_file(file)
@@ -154,9 +159,27 @@ def _replay(index: Index, form: Form, change: dict[str, Any], file: Path) -> Non
 def _resumed(file: Path, name: str, read: Read | None) -> Journal:
     """Return the journal to go on with, or a new one where all its changes are in the file."""
     path, mode = journal_of(file), mode_of(file)
+    if read is not None and read.torn:
+        kept = _keep(path, read.torn, mode)
+        _LOG.warning("%s: %s; they are kept in %s", *_said(file, read), kept.name)
     if read is None or not read.missing_in(name):
         return Journal.begin(path, name, mode=mode)
-    return Journal(path, n_frames=read.n_frames, n_bytes=read.n_bytes, mode=mode)
+    return Journal.resume(path, read, mode=mode)
+
+
+def _said(file: Path, read: Read) -> tuple[Path, str]:
+    return journal_of(file), (
+        f"the last {len(read.torn)} bytes are a part of changes that were not acknowledged, cut "
+        "short by a crash, and are left out"
+    )
+
+
+def _keep(journal: Path, torn: bytes, mode: int | None) -> Path:
+    """Write the torn end of a journal to a file beside it, which nothing reads, and return that."""
+    names = (journal.with_name(f"{journal.name}.torn-{i}") for i in itertools.count(1))
+    kept = next(name for name in names if not name.exists())
+    replace_file(kept, [torn], mode=mode)
+    return kept
 
 
 def _check_encode(index: Index, encode: Callable[[Any], bytes] | None) -> None:
