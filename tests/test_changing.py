@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fastmks
-from fastmks.changing import changing, lock_file, n_pending
+from fastmks.changing import changing, lock_file, n_pending, not_served
 from fastmks.cli import run
 from serving import Process
 
@@ -104,6 +104,49 @@ def test_commands_do_not_change_what_a_service_changes(file, capsys):
         assert service.client.get("/v1/index").json()["size"] == 5
     finally:
         assert service.stop() == 0
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+def test_nobody_saves_over_the_file_of_a_running_service(file, is_link):
+    """It would save over that again, with its own changes and without those."""
+    other = fastmks.Index(np.ones((7, 3)))
+    name = file
+    if is_link:
+        name = file.with_name("link.fmks")
+        name.symlink_to(file)
+    service = Process(file, "--writable")
+    try:
+        before = file.read_bytes()
+        for _ in range(2):
+            with pytest.raises(fastmks.InvalidArgument, match="fastmks serve --writable; stop"):
+                other.save(name)
+            file.with_name(f"{file.name}.lock").unlink(missing_ok=True)  # the journal is locked too
+        assert file.read_bytes() == before
+        other.save(file.with_name("another.fmks"))
+        assert service.client.post("/v1/objects", json={"objects": [[5, 5, 5]]}).is_success
+    finally:
+        assert service.stop() == 0
+    assert len(fastmks.load(file)) == 4
+    other.save(name)
+    assert len(fastmks.load(file)) == 7
+    reading = Process(file)  # which changes nothing, and keeps what it has
+    try:
+        fastmks.Index(np.ones((2, 3))).save(name)
+        assert reading.client.get("/v1/index").json()["size"] == 7
+    finally:
+        assert reading.stop() == 0
+
+
+def test_several_may_save_the_same_file_at_once(file):
+    os.close(lock_file(file))  # as after a service
+    with not_served(file), not_served(file):
+        fastmks.Index(np.ones((7, 3))).save(file)
+        with pytest.raises(fastmks.InvalidArgument, match="another process"):
+            lock_file(file)
+    assert len(fastmks.load(file)) == 7
+    long = file.with_name("x" * 250)  # whose lock has no name
+    fastmks.Index(np.ones((7, 3))).save(long)
+    assert len(fastmks.load(long)) == 7
 
 
 def test_what_a_killed_service_acknowledged_is_not_lost(file, capsys):

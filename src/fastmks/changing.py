@@ -10,7 +10,7 @@ from fastmks.file_locks import is_at, lock_at_once
 from fastmks.journal import name_content, read_journal
 from fastmks.replacing import optional_flags
 
-__all__ = ["changing", "journal_of", "lock_file", "n_pending"]
+__all__ = ["changing", "journal_of", "lock_file", "n_pending", "not_served"]
 
 
 def journal_of(file: Path) -> Path:
@@ -36,16 +36,40 @@ def lock_file(file: Path) -> int:
         lock = os.open(_lock_of(file), os.O_RDWR | os.O_CREAT | optional_flags("O_CLOEXEC"), 0o600)
         try:
             if not lock_at_once(lock) or _is_journal_locked(file):
-                raise InvalidArgument(
-                    f"{file} is being changed by another process, such as fastmks serve "
-                    "--writable; stop that one first."
-                )
+                raise _is_changed(file)
             if is_at(lock, _lock_of(file)):  # else whoever had it has removed it
                 return lock
         except BaseException:
             os.close(lock)
             raise
         os.close(lock)
+
+
+def _is_changed(file: Path) -> InvalidArgument:
+    return InvalidArgument(
+        f"{file} is being changed by another process, such as fastmks serve --writable; stop that "
+        "one first."
+    )
+
+
+@contextmanager
+def not_served(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Refuse to replace a file that a service changes, which would replace it again.
+
+    No lock is made for it: where no service has changed the file before, one may start meanwhile.
+    """
+    file = Path(os.fsdecode(os.path.realpath(path)))
+    locks = []
+    try:
+        for each in (_lock_of(file), journal_of(file)):
+            with suppress(OSError):  # there is none, or the file system has no locks
+                locks.append(os.open(each, os.O_RDONLY | optional_flags("O_CLOEXEC")))
+                if not lock_at_once(locks[-1], is_shared=True):
+                    raise _is_changed(file)
+        yield
+    finally:
+        for lock in locks:
+            os.close(lock)
 
 
 def _is_journal_locked(file: Path) -> bool:

@@ -13,15 +13,16 @@ __all__ = ["HAS_LOCKS", "is_at", "lock_at_once"]
 HAS_LOCKS = fcntl is not None
 
 
-def lock_at_once(file: int) -> bool:
+def lock_at_once(file: int, *, is_shared: bool = False) -> bool:
     """Lock an open file, and return whether that was possible: not while another has it locked.
 
-    Where the system has no such locks it is always possible, and keeps nobody away.
+    A shared lock is possible while others are shared too. Where the system has no such locks it is
+    always possible, and keeps nobody away.
     """
     if fcntl is None:
         return True
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

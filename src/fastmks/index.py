@@ -274,7 +274,8 @@ class Index(Searchable):
         Parameters
         ----------
         path : path-like
-            The file; an existing one is replaced. ``.fmks`` is a usual ending.
+            The file; an existing one is replaced, unless a running service changes it. ``.fmks``
+            is a usual ending.
         encode : callable (object) -> bytes, optional
             Makes bytes of objects that only your own kernel knows. Without it, these are left out,
             and handed to `load` again. Everything else needs none.
@@ -289,7 +290,10 @@ class Index(Searchable):
         ...     fastmks.load(path).search([1.0, 2.0]).ids
         array([['up']], dtype='<U5')
         """
-        self._write(path, encode=encode)
+        from fastmks.changing import not_served
+
+        with not_served(path):
+            self._write(path, encode=encode)
 
     def _write(
         self,
@@ -298,7 +302,7 @@ class Index(Searchable):
         encode: Callable[[Any], bytes] | None = None,
         mode: int | None = None,
     ) -> None:
-        """Write the index to a file of this mode, by default that of the file before."""
+        """Write the index to a file that nobody else changes; its mode stays if not given."""
         check_function("encode", encode)
         # Here, since importing them takes longer than many a program that does not save.
         from fastmks.container import write_record

@@ -66,7 +66,7 @@ def build(
         progress=is_terminal(),
     )
     with changing(output):
-        index.save(output)
+        index._write(output)
     typer.echo(f"{output}: {_described(index, output, time.perf_counter() - started)}")
 
 
@@ -108,7 +108,7 @@ def add(
             names = read_names(names, is_text=is_text, where=where)
         with form_named(source):
             added = index.add(read, names)
-        index.save(file)
+        index._write(file)
     seconds = time.perf_counter() - started
     typer.echo(f"{file}: {len(added)} added; {_described(index, file, seconds)}")
 
@@ -132,6 +132,6 @@ def remove(
         names = [*(ids or ()), *(() if source is None else id_lines(source))]
         is_text = index._forest.settings.has_text_ids
         index.remove(read_names(names, is_text=is_text, where="IDS"))
-        index.save(file)
+        index._write(file)
     seconds = time.perf_counter() - started
     typer.echo(f"{file}: {len(set(names))} removed; {_described(index, file, seconds)}")
