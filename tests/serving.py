@@ -47,10 +47,12 @@ def serving(path, *, limits=None, token=None, make_routes=None, **options):
 class Process:
     """A service in a process of its own."""
 
-    def __init__(self, path, *options, **environment):
+    def __init__(self, path, *options, code=None, **environment):
+        """Run the command, or some code that gets the path and says the address."""
+        program = ["-m", "fastmks", "serve"] if code is None else ["-c", code]
         kept = {name: value for name, value in os.environ.items() if name != "FASTMKS_TOKEN"}
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "fastmks", "serve", str(path), "--port", "0", *options],
+            [sys.executable, *program, str(path), "--port", "0", *options],
             stderr=subprocess.PIPE,
             text=True,
             env={**kept, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
@@ -68,6 +70,10 @@ class Process:
         """End it in peace; returns its exit code."""
         self._process.send_signal(number)
         return self._close()
+
+    def signal(self, number):
+        """Send a signal, and do not wait."""
+        self._process.send_signal(number)
 
     def end(self):
         """Wait for its end; returns its exit code."""

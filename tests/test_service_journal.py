@@ -355,6 +355,35 @@ def test_saving_that_fails_loses_nothing(path, monkeypatch, step):
     assert len(fastmks.load(path)) == len(wanted) + 1
 
 
+def test_a_last_save_that_fails_is_an_error(path, monkeypatch):
+    """Whoever closes is told, each time; nothing is lost."""
+
+    def fail(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    served = open_served(path, writable=True)
+    served.submit(addition([1, 2, 3])).result()
+    monkeypatch.setattr(served_module, "sync_folder", fail)
+    for _ in range(2):
+        with pytest.raises(UnwritableError, match="was not saved .No space left on device"):
+            served.close()
+    monkeypatch.undo()
+    assert set(state(path)) == set(range(21))
+    open_served(path, writable=True).close()
+    assert len(fastmks.load(path)) == 21
+
+
+def test_a_save_that_fails_before_the_last_one_is_none(path, monkeypatch):
+    """The index is saved at the end, and that is what counts."""
+    with opened(path, most_bytes=1) as served, monkeypatch.context() as patched:
+        patched.setattr(served_module, "name_content", lambda _: 1 / 0)
+        for _ in range(2):  # when the second is made, the first attempt to save has failed
+            served.submit(addition([1, 2, 3])).result()
+        assert served._unsaved == "ZeroDivisionError"
+        patched.undo()
+    assert len(fastmks.load(path)) == 22
+
+
 def test_nothing_is_acknowledged_or_seen_before_it_is_on_disk(path, monkeypatch):
     may_flush, is_flushing, flush = threading.Event(), threading.Event(), os.fsync
 
@@ -398,8 +427,9 @@ def test_a_disk_that_is_full(path, monkeypatch):
 
 
 def test_a_flush_that_fails_ends_the_writing(path, monkeypatch):
-    """Nobody knows what is on disk then; searches go on."""
-    with opened(path) as served:
+    """Nobody knows what is on disk then; searches go on, and the end says that nothing is saved."""
+    not_saved = pytest.raises(UnwritableError, match="was not saved .its journal could not be")
+    with not_saved, opened(path) as served:
         served.submit(addition([1, 2, 3])).result()
 
         def fail(file):
@@ -456,7 +486,8 @@ def test_a_removed_journal_is_put_back(path):
 
 
 def test_a_journal_of_someone_else_is_not_written_to(path):
-    with opened(path) as served:
+    not_saved = pytest.raises(UnwritableError, match="was not saved .its journal could not be")
+    with not_saved, opened(path) as served:
         served.submit(addition([1, 2, 3])).result()
         mine = journal_of(path).rename(path.with_name("moved"))
         journal_of(path).write_bytes(mine.read_bytes())

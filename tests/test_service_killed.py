@@ -1,5 +1,6 @@
 """Services that are killed at any moment, and searched while they are changed."""
 
+import contextlib
 import random
 import signal
 import threading
@@ -186,6 +187,136 @@ def test_a_service_that_is_told_to_stop_answers_and_saves(tmp_path, number):
     assert len(answers[0].json()["answers"]) == 400
     assert len(fastmks.load(path)) == 20_003
     assert "Traceback" not in process.said
+
+
+STUCK = """
+import sys, time
+from pathlib import Path
+from fastmks.service import Limits, app, running, serve
+
+app.GRACE = running.GRACE = 0.5  # instead of 5 s
+
+def stuck(x, y):
+    if "stuck" in (x, y):
+        time.sleep(3600)  # nothing stops a call of a function of one's own
+    return float(len(set(x) & set(y)))
+
+def encode(x):
+    if x == "stuck":
+        Path(sys.argv[1]).with_name("begun").touch()
+        time.sleep(3600)
+    return x.encode()
+
+serve(
+    sys.argv[1],
+    port=0,
+    kernel=stuck,
+    encode=encode,
+    decode=bytes.decode,
+    writable=True,
+    limits=Limits(workers=2, seconds=0.5),
+    announce=lambda address: print("at", address, file=sys.stderr, flush=True),
+)
+"""
+
+
+def overlap(x, y):
+    return float(len(set(x) & set(y)))
+
+
+@pytest.fixture
+def stuck_path(tmp_path):
+    path = tmp_path / "index.fmks"
+    fastmks.Index(["abc", "bcd"], overlap).save(path, encode=str.encode)
+    return path
+
+
+def reopened(path):
+    return open_served(path, kernel=overlap, decode=bytes.decode).index
+
+
+def add_one(process):
+    """Add an object; on a busy machine half a second may be over before that is begun with."""
+    while process.client.post("/v1/objects", json={"objects": ["cde"]}).status_code == 408:
+        pass
+
+
+def ask_what_nothing_stops(process):
+    """Two requests for two workers, or more where some are given up before they are begun with."""
+    add_one(process)
+    n_asked = 0
+    while process.client.get("/health").is_success:
+        answer = process.client.post("/v1/search", json={"query": "stuck", "k": 1})
+        assert answer.status_code == 408
+        n_asked += 1
+    assert n_asked >= 2
+
+
+def test_a_service_whose_workers_are_all_overdue_is_not_healthy_and_ends(stuck_path):
+    """Its index is saved, and the process leaves, though two calls have an hour to go."""
+    process = Process(stuck_path, code=STUCK)
+    ask_what_nothing_stops(process)
+    health = process.client.get("/health")
+    assert health.status_code == 503
+    assert health.json()["error"]["type"] == "Overdue"
+    assert "all 2 workers" in health.json()["error"]["message"]
+    assert "\nfastmks_overdue 2\n" in process.client.get("/metrics").text
+    assert process.stop() == 0
+    assert "left without waiting for what still runs" in process.said
+    assert len(fastmks.load(stuck_path, kernel=overlap, decode=bytes.decode)) == 3
+
+
+def test_ctrl_c_again_and_again_leaves_at_once(stuck_path):
+    process = Process(stuck_path, code=STUCK)
+    ask_what_nothing_stops(process)
+    process.signal(signal.SIGTERM)
+    for _ in range(2):
+        time.sleep(0.05)
+        process.signal(signal.SIGINT)
+    assert process.end() in (0, 130)  # which it is depends on how far it had come
+    assert "left without waiting for what still runs" in process.said
+    assert len(reopened(stuck_path)) == 3
+
+
+def test_a_change_that_does_not_end_is_not_waited_for(stuck_path):
+    """The service leaves unsaved: what was acknowledged is in the journal, the other is not."""
+    process = Process(stuck_path, code=STUCK)
+    add_one(process)
+
+    def add():
+        with (
+            httpx.Client(base_url=process.address, timeout=60, trust_env=False) as client,
+            contextlib.suppress(httpx.HTTPError),
+        ):
+            while client.post("/v1/objects", json={"objects": ["stuck"]}).status_code == 408:
+                pass
+
+    thread = threading.Thread(target=add)
+    thread.start()
+    while not stuck_path.with_name("begun").exists():
+        time.sleep(0.01)
+    assert process.stop() == 1
+    thread.join()
+    assert "a change has not ended" in process.said
+    assert len(fastmks.load(stuck_path, kernel=overlap, decode=bytes.decode)) == 2
+    index = reopened(stuck_path)
+    assert len(index) == 3
+    assert index.get([2]) == ["cde"]
+
+
+def test_a_service_that_cannot_save_its_index_at_last_says_so(tmp_path):
+    path = tmp_path / "index.fmks"
+    fastmks.Index(np.eye(3)).save(path)
+    process = Process(path, "--writable")
+    assert process.client.post("/v1/objects", json={"objects": [[5, 5, 5]]}).is_success
+    path.with_name("index.fmks.saving").mkdir()  # where the new file would be written first
+    assert process.stop() == 1
+    assert "fastmks: error:" in process.said
+    assert "index.fmks was not saved (Is a directory). The next start" in process.said
+    path.with_name("index.fmks.saving").rmdir()
+    assert len(open_served(path).index) == 4
+    assert Process(path, "--writable").stop() == 0
+    assert len(fastmks.load(path)) == 4
 
 
 def test_a_signal_at_the_first_word_ends_it_in_peace(tmp_path):

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import fastmks
+from fastmks import kernels
 from fastmks.service import Limits, answers, make_app, open_served, serve
 from fastmks.service.guards import is_loopback
 from fastmks.service.page import page_routes
@@ -83,6 +84,97 @@ def test_sizes(path):
         assert error_of(client.post("/v1/objects", json=three)) == (400, "InvalidArgument")
         long = {**QUERY, "only": list(range(200))}
         assert error_of(client.post("/v1/search", json=long)) == (413, "TooLarge")
+
+
+LONG = {  # of each kind: objects, a kernel, what is too long in JSON, and what is not
+    "letters": (["abc", "bcd"], kernels.Spectrum(2), "a" * 9, "a" * 8),
+    "letters of bytes": ([b"abc", b"bcd"], kernels.Spectrum(2), "a" * 9, "a" * 8),
+    "members": ([{1}, {"a"}], kernels.Jaccard(), list(range(9)), list(range(8))),
+    "members that are bits": ([{1}, {2}], kernels.Tanimoto(), list(range(9)), list(range(8))),
+    "steps": ([[1.0], [2.0]], kernels.GlobalAlignment(1.0), [1.0] * 9, [1.0] * 8),
+    "steps of rows": (
+        [[[1.0, 2.0]], [[2.0, 1.0]]],
+        kernels.GlobalAlignment(1.0),
+        [[1.0, 0.0]] * 9,
+        [[1.0, 0.0]] * 8,
+    ),
+    "nodes": (
+        [([(0, 1)], ["C", "O"])] * 2,
+        kernels.ShortestPath(),
+        {"nodes": ["C"] * 9, "edges": []},
+        {"nodes": ["C"] * 8, "edges": []},
+    ),
+    "edges": (
+        [([(0, 1)], ["C", "O"])] * 2,
+        kernels.WeisfeilerLehman(1),
+        {"nodes": ["C", "O"], "edges": [[0, 1]] * 9},
+        {"nodes": ["C", "O"], "edges": [[0, 1]] * 8},
+    ),
+    "letters of a field": (
+        [("abc", [1.0]), ("bcd", [2.0])],
+        kernels.OnField(0, kernels.Spectrum(2)) + kernels.OnField(1, kernels.Linear()),
+        ["a" * 9, [1.0]],
+        ["a" * 8, [1.0]],
+    ),
+}
+
+
+@pytest.mark.parametrize("what", LONG)
+def test_objects_are_not_longer_than_allowed(what, tmp_path):
+    """As queries, and as what is added; the description says so, and indexed ones may be longer."""
+    objects, kernel, long, fine = LONG[what]
+    counted = what.partition(" ")[0]
+    path = tmp_path / "index.fmks"
+    fastmks.Index(objects, kernel).save(path)
+    with serving(path, writable=True) as client:
+        added = client.post("/v1/objects", json={"objects": [long]})
+        assert added.json()["ids"] == [2]
+    limits = Limits(letters=8, members=8, nodes=8, edges=8, steps=8)
+    with serving(path, limits=limits, writable=True) as client:
+        for route, body in [
+            ("/v1/search", {"query": long, "k": 1}),
+            ("/v1/batch", {"queries": [fine, long], "k": 1}),
+            ("/v1/explain", {"queries": [long]}),
+            ("/v1/objects", {"objects": [fine, long]}),
+        ]:
+            answer = client.post(route, json=body)
+            assert error_of(answer) == (400, "InvalidArgument")
+            message = answer.json()["error"]["message"]
+            assert f"must have at most 8 {counted} here; got 9." in message
+        assert client.post("/v1/search", json={"query": fine, "k": 1}).is_success
+        assert client.post("/v1/objects", json={"objects": [fine]}).is_success
+        assert client.get("/v1/objects/2").is_success
+        assert client.get("/v1/index").json()["limits"][counted] == 8
+        paths = client.get("/openapi.json").json()["paths"]
+        body = json.dumps(paths["/v1/search"]["post"]["requestBody"])
+        assert '"maxLength": 8' in body or '"maxItems": 8' in body
+        answer = json.dumps(paths["/v1/objects/{id}"]["get"]["responses"]["200"])
+        assert '"maxLength": 8' not in answer
+        assert '"maxItems": 8' not in answer
+
+
+def test_the_page_keeps_to_the_limits(tmp_path):
+    path = tmp_path / "index.fmks"
+    fastmks.Index(["abc", "bcd"], kernels.Spectrum(2)).save(path)
+    with serving(path, limits=Limits(letters=8), make_routes=page_routes) as client:
+        kernel = client.get("/page/about").json()["kernels"][0]["text"]
+        for n_letters, status in [(8, 200), (9, 400)]:
+            body = {"object": "a" * n_letters, "kernel": kernel, "k": 1}
+            assert client.post("/page/compare", json=body).status_code == status
+
+
+def test_limits_on_the_command_line(tmp_path):
+    path = tmp_path / "index.fmks"
+    fastmks.Index(["abc", "bcd"], kernels.Spectrum(2)).save(path)
+    options = [("letters", 3), ("members", 4), ("nodes", 5), ("edges", 6), ("steps", 7)]
+    words = [word for name, most in options for word in (f"--most-{name}", str(most))]
+    process = Process(path, *words)
+    try:
+        assert process.client.post("/v1/search", json={"query": "abcd"}).status_code == 400
+        limits = process.client.get("/v1/index").json()["limits"]
+        assert {name: limits[name] for name, _ in options} == dict(options)
+    finally:
+        assert process.stop() == 0
 
 
 def test_a_threshold_that_all_reach_is_noticed_early(path, monkeypatch):
@@ -202,6 +294,46 @@ def test_who_was_given_up_in_line_leaves_nothing_there():
             busy.set()
             await first
             await asyncio.to_thread(workers.close)
+
+    asyncio.run(ask())
+
+
+def test_who_waits_in_line_is_not_overdue():
+    """Only functions that run are: a long line says nothing about the workers."""
+    begun, busy = threading.Event(), threading.Event()
+
+    def stay(deadline):
+        begun.set()
+        return busy.wait()
+
+    class OverOnceBegun(Deadline):
+        @property
+        def seconds_left(self):
+            begun.wait()
+            return 0.0
+
+    async def ask():
+        workers = Workers(Limits(workers=1))
+        first = asyncio.create_task(workers.run(stay, Deadline(600.0)))
+        await asyncio.to_thread(begun.wait)
+        try:
+            with pytest.raises(RefusalError, match="took longer"):
+                await workers.run(lambda deadline: None, Deadline(0.05))
+            assert not workers.are_overdue
+            assert not workers.are_idle
+        finally:
+            busy.set()
+            await first
+        busy.clear()
+        begun.clear()
+        with pytest.raises(RefusalError, match="took longer"):
+            await workers.run(stay, OverOnceBegun(600.0))
+        assert workers.are_overdue
+        workers.close(0.0)  # does not wait for ever
+        assert not workers.are_idle
+        busy.set()
+        workers.close()
+        assert workers.are_idle
 
     asyncio.run(ask())
 

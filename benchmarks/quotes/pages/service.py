@@ -18,6 +18,7 @@ def _fact(stored: Stored, section: str, n_clients: int, name: str) -> float:
 
 QUOTES = (
     Stated("engines ask some twenty times a second", "a limit of the code"),
+    Stated("headers of more than 64 KiB", "a limit of the code"),
     Stated("among 200 000 vectors", "the size of the benchmark"),
     Quote(
         "a single client waits {} ms (p50; p99 {} ms) for a search that takes {} ms in the process",

@@ -44,6 +44,21 @@ def serve(
     most_bytes: Annotated[
         int | None, typer.Option(show_default="8388608", help="The most bytes of a request.")
     ] = None,
+    most_letters: Annotated[
+        int | None, typer.Option(show_default="50000", help="The most letters of a string.")
+    ] = None,
+    most_members: Annotated[
+        int | None, typer.Option(show_default="100000", help="The most members of a set.")
+    ] = None,
+    most_nodes: Annotated[
+        int | None, typer.Option(show_default="5000", help="The most nodes of a graph.")
+    ] = None,
+    most_edges: Annotated[
+        int | None, typer.Option(show_default="50000", help="The most edges of a graph.")
+    ] = None,
+    most_steps: Annotated[
+        int | None, typer.Option(show_default="20000", help="The most time steps of a series.")
+    ] = None,
     workers: Annotated[
         int | None, typer.Option(help="Requests worked on at once; usable CPUs if not given.")
     ] = None,
@@ -66,6 +81,11 @@ def serve(
         "k": most_k,
         "queries": most_queries,
         "body_bytes": most_bytes,
+        "letters": most_letters,
+        "members": most_members,
+        "nodes": most_nodes,
+        "edges": most_edges,
+        "steps": most_steps,
         "workers": workers,
         "waiting": waiting,
         "threads": threads,

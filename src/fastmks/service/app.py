@@ -4,7 +4,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
@@ -19,15 +19,16 @@ from fastmks.progress import Progress
 from fastmks.service.answers import explain, search, show_stats
 from fastmks.service.asking import Asking, Reader
 from fastmks.service.bodies import Bodies
+from fastmks.service.forms import form_of
 from fastmks.service.guards import ROUTE, Guard, answer_refusal, check_token
 from fastmks.service.limits import Limits
 from fastmks.service.metrics import Metrics
 from fastmks.service.openapi import describe
 from fastmks.service.reading import read_json, to_json
-from fastmks.service.refusals import RefusalError, refusal_of
+from fastmks.service.refusals import RefusalError, UnwritableError, refusal_of
 from fastmks.service.served import Change, Served
 from fastmks.service.whole import WholeRoute
-from fastmks.service.working import Deadline, LimitedRun, Run, Workers
+from fastmks.service.working import GRACE, Deadline, LimitedRun, Run, Workers
 
 __all__ = ["make_app"]
 
@@ -95,6 +96,7 @@ def make_app(
         lifespan=service.lifespan,
     )
     app.state.stopping = service.stopping  # set it, and new requests are refused
+    app.state.is_idle = service.is_idle
     return app
 
 
@@ -109,8 +111,13 @@ class _Service:
         self._bodies = Bodies(limits)
         self.run = LimitedRun(limits, self._workers, self._bodies)
         settings = served.index._forest.settings
-        self._reader = Reader(served.form, limits, has_text_ids=settings.has_text_ids)
+        form = form_of(served.index, limits)
+        self._reader = Reader(form, limits, has_text_ids=settings.has_text_ids)
         self._description = to_json(describe(self._reader, served.form, has_token=has_token))
+
+    def is_idle(self) -> bool:
+        """Whether no request and no change runs."""
+        return self._workers.are_idle and not self._served.is_changing
 
     def routes(self) -> list[BaseRoute]:
         """Return what is answered."""
@@ -136,13 +143,14 @@ class _Service:
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        """Finish what runs, and save, at the end."""
+        """Finish what runs, and save, at the end; what does not end is waited for no longer."""
         try:
             yield
         finally:
             self.stopping.set()
-            await asyncio.to_thread(self._workers.close)
-            await asyncio.to_thread(self._served.close)
+            await asyncio.to_thread(self._workers.close, GRACE)
+            with suppress(UnwritableError):  # of which the log has the cause
+                await asyncio.to_thread(self._served.close, GRACE)
 
     # Errors.
 
@@ -181,6 +189,12 @@ class _Service:
     # What there is to know.
 
     async def _health(self, request: Request) -> Response:
+        if self._workers.are_overdue:
+            raise RefusalError(
+                503,
+                "Overdue",
+                f"all {self._limits.workers} workers are busy with requests whose time is over.",
+            )
         return _json({"status": "cannot write" if self._served.is_broken else "ok"})
 
     async def _openapi(self, request: Request) -> Response:

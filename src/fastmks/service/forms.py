@@ -1,16 +1,19 @@
 """Objects as JSON has them, for the kernel of an index: read, described, and shown again."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from fastmks.errors import InvalidArgument
 from fastmks.index import Index
 from fastmks.kernels import GlobalAlignment, Jaccard, MinMax, Precomputed, Tanimoto
 from fastmks.kernels.graphs import GraphKernel
 from fastmks.kernels.object_kernel import ObjectKernel, leaves
 from fastmks.kernels.vectors import VectorKernel
 from fastmks.service.form import Form, Schema, floats, is_of, refuse
+from fastmks.service.limits import Limits
 from fastmks.service.refusals import RefusalError
 from fastmks.service.rows import SparseRow, vectors
 from fastmks.stores import Store
@@ -21,12 +24,13 @@ from fastmks.stores.vectors import SparseStore
 __all__ = ["form_of"]
 
 
-def form_of(index: Index) -> Form:
-    """Return how the objects of an index are written."""
+def form_of(index: Index, limits: Limits | None = None) -> Form:
+    """Return how the objects of an index are written; longer ones than allowed are refused."""
     like = index._forest.like
     forms: dict[tuple[int, ...], Form] = {}
     for fields, leaf in leaves(index.kernel):
         form = _leaf_form(leaf, like.store(fields, leaf))
+        form = form if limits is None else _limited(form, limits)
         known = forms.get(fields)
         if known is None or known.name == "any":
             forms[fields] = form
@@ -61,6 +65,41 @@ def _leaf_form(leaf: ObjectKernel, store: Store) -> Form:
         case ObjectKernel(compares="strings"):
             return _BYTES if getattr(store, "has_bytes", False) else _STRINGS
     return _ANYTHING
+
+
+def _limited(form: Form, limits: Limits) -> Form:
+    """Return a form that refuses longer objects before they are read."""
+    schema = form.schema
+    match form.name:
+        case "string" | "bytes":
+            most = {"letters": limits.letters}
+            schema = {**schema, "maxLength": limits.letters}
+        case "set" | "positions":
+            most = {"members": limits.members}
+            schema = {**schema, "maxItems": limits.members}
+        case "series":
+            most = {"steps": limits.steps}
+            schema = {"oneOf": [{**one, "maxItems": limits.steps} for one in schema["oneOf"]]}
+        case "graph":
+            most = {"nodes": limits.nodes, "edges": limits.edges}
+            parts = {
+                part: {**about, "maxItems": most[part]}
+                for part, about in schema["properties"].items()
+            }
+            schema = {**schema, "properties": parts}
+        case _:
+            return form
+
+    def read(value: Any, name: str) -> Any:
+        for what, allowed in most.items():
+            counted = value.get(what) if isinstance(value, dict) else value
+            if isinstance(counted, (str, list)) and len(counted) > allowed:
+                raise InvalidArgument(
+                    f"{name} must have at most {allowed} {what} here; got {len(counted)}."
+                )
+        return form.read(value, name)
+
+    return replace(form, schema=schema, read=read)
 
 
 # Fingerprints and sets.

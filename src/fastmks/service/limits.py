@@ -14,6 +14,11 @@ _COUNTS = (
     "queries",
     "objects",
     "hits",
+    "letters",
+    "members",
+    "nodes",
+    "edges",
+    "steps",
     "workers",
     "waiting",
     "connections",
@@ -40,6 +45,14 @@ class Limits:
         Objects of one change.
     hits : int
         Hits in one answer, of all queries of a batch together.
+    letters : int
+        Letters of a string, or bytes.
+    members : int
+        Members of a set.
+    nodes, edges : int
+        Nodes and edges of a graph.
+    steps : int
+        Time steps of a series.
     seconds : float
         From when a request is there as a whole to its answer, waiting included.
     body_seconds : float
@@ -68,6 +81,11 @@ class Limits:
     queries: int = 1000
     objects: int = 10_000
     hits: int = 100_000
+    letters: int = 50_000
+    members: int = 100_000
+    nodes: int = 5000
+    edges: int = 50_000
+    steps: int = 20_000
     seconds: float = 30.0
     body_seconds: float = 10.0
     workers: int = field(default_factory=default_threads)

@@ -1,9 +1,12 @@
 """Run a service in this process until it is told to stop."""
 
+import logging
 import os
 import signal
 import socket
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from numbers import Integral
 from types import FrameType
 from typing import Any
@@ -19,7 +22,7 @@ from fastmks.service.guards import check_token, is_loopback
 from fastmks.service.limits import Limits
 from fastmks.service.opening import open_served
 from fastmks.service.served import Served
-from fastmks.service.working import Run
+from fastmks.service.working import GRACE, Run
 
 try:
     import resource
@@ -31,7 +34,9 @@ __all__ = ["TOKEN", "serve"]
 TOKEN = "FASTMKS_TOKEN"  # the variable of the environment that may hold the token
 _DEFAULTS = Limits()
 _OTHER_FILES = 64  # that are open beside connections
-_GRACE = 5.0  # seconds, beyond those of a request, to finish what runs
+_HEADER_BYTES = 64 << 10  # of the first line and the headers of a request
+_INTERRUPTED = 130  # the exit code of a program that Ctrl-C ended
+_LOG = logging.getLogger("fastmks.service")
 
 
 def serve(
@@ -50,7 +55,10 @@ def serve(
 ) -> None:
     """Serve the index of a file over HTTP until SIGTERM or Ctrl-C.
 
-    Then what runs is finished, new requests are refused, and a changed index is saved.
+    Then what runs is finished, new requests are refused, and a changed index is saved. What has not
+    ended five seconds after the time of a request is not waited for: the process is left at once,
+    with a line in the log. Another Ctrl-C waits no longer for requests, and one more for nothing.
+    An index that could not be saved is an error.
 
     Parameters
     ----------
@@ -101,11 +109,45 @@ def serve(
             app = make_app(served, limits, checked, make_routes=make_routes)
             shown = f"[{host}]" if ":" in host else host
             address = f"http://{shown}:{listening.getsockname()[1]}"
-            _Server(_configure(app, limits), app, address, announce).run(sockets=[listening])
-        finally:
+            server = _Server(_configure(app, limits), app, address, announce)
+        except BaseException:
             served.close()
+            raise
+        with _left_in_time(app):
+            try:
+                server.run(sockets=[listening])
+            finally:
+                served.close(GRACE)
     finally:
         listening.close()
+
+
+@contextmanager
+def _left_in_time(app: Starlette) -> Iterator[None]:
+    """Leave the process at the end where something still runs: Python would wait for it."""
+    try:
+        yield
+    except BaseException as error:
+        if not app.state.is_idle():
+            _leave(_INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1, str(error))
+        raise
+    if not app.state.is_idle():
+        _leave(0, "requests that cannot be stopped")
+
+
+def _leave(code: int, why: str) -> None:
+    """End the process at once, with a line that says so.
+
+    Acknowledged changes are on disk by then, in the file or in its journal.
+    """
+    try:
+        with suppress(Exception):  # such as a write to standard error within another one
+            _LOG.warning("left without waiting for what still runs: %s", why or "interrupted")
+            logging.shutdown()
+            sys.stdout.flush()
+            sys.stderr.flush()
+    finally:
+        os._exit(code)
 
 
 def _check_port(port: Any) -> None:
@@ -152,13 +194,14 @@ def _configure(app: Starlette, limits: Limits) -> uvicorn.Config:
         app,
         access_log=False,
         backlog=limits.connections,
-        http="h11",  # with a limit on headers, which httptools has not
+        h11_max_incomplete_event_size=_HEADER_BYTES,
+        http="h11",  # httptools has no such limit
         limit_concurrency=limits.connections,
         lifespan="on",
         log_level="warning",
         proxy_headers=False,  # nothing here depends on who asks
         server_header=False,
-        timeout_graceful_shutdown=int(limits.seconds + _GRACE),
+        timeout_graceful_shutdown=int(limits.seconds + GRACE),
         timeout_keep_alive=30,
         ws="none",
     )
@@ -184,7 +227,9 @@ class _Server(uvicorn.Server):
             self._announce(self._address)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop, soon; at a second Ctrl-C, now. The signal has then done its work."""
+        """Stop, soon; at a second Ctrl-C, without requests; at a third, now."""
         self._app.state.stopping.set()
-        self.force_exit = self.should_exit and sig == signal.SIGINT
+        if self.force_exit and sig == signal.SIGINT:
+            _leave(_INTERRUPTED, "interrupted again; the journal has all changes")
+        self.force_exit = self.force_exit or (self.should_exit and sig == signal.SIGINT)
         self.should_exit = True

@@ -1,8 +1,10 @@
 """The index of a service: searched by all, changed by one thread, and never without its journal."""
 
 import logging
+import math
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -21,6 +23,7 @@ from fastmks.service.refusals import ConflictError, RefusalError, UnwritableErro
 __all__ = ["Change", "Served", "Writable"]
 
 _LOG = logging.getLogger("fastmks.service")
+_PAUSE = 0.05  # seconds between two looks whether a change has ended
 _AT_ONCE = 256  # changes that share a flush
 
 
@@ -103,8 +106,22 @@ class Served:
             403, "ReadOnly", "the service was started without --writable: nothing can be changed."
         )
 
-    def close(self) -> None:
+    @property
+    def is_changing(self) -> bool:
+        """Whether a change is being made, or the index saved."""
+        return False
+
+    def close(self, seconds: float | None = None) -> None:
         """Make and save what was submitted; nothing can be submitted after.
+
+        Parameters
+        ----------
+        seconds : float, optional
+            The most to wait for a change that is being made; as long as it takes when not given.
+            Saving takes as long as it takes.
+
+        An index that could not be saved is an error; the next start has its changes, from the
+        journal.
 
         Examples
         --------
@@ -141,8 +158,9 @@ class Writable(Served):
         self._save_at = most_bytes
         self._writing = index.copy()  # what the thread changes before it is on disk
         self._waiting: deque[tuple[Change, Future[list[Any]]]] = deque()
-        self._news = threading.Condition()
-        self._is_closing = False
+        self._news, self._ending = threading.Condition(), threading.Lock()
+        self._is_closing, self._is_saving, self._is_closed = False, False, False
+        self._unsaved: str | None = None  # why the last attempt to save failed
         self._thread = threading.Thread(target=self._run, name="fastmks-writer", daemon=True)
         self._thread.start()
 
@@ -173,20 +191,43 @@ class Writable(Served):
             self._news.notify()
         return future
 
-    def close(self) -> None:
+    @property
+    def is_changing(self) -> bool:
+        """Whether a change is being made, or the index saved."""
+        return self._is_saving or (self._is_closing and self._thread.is_alive())
+
+    def close(self, seconds: float | None = None) -> None:
         """Make and save what was submitted, and let go of the file."""
         with self._news:
-            if self._is_closing:
-                return
             self._is_closing = True
             self._news.notify()
-        self._thread.join()
+        end = math.inf if seconds is None else time.monotonic() + seconds
+        while self._thread.is_alive() and (self._is_saving or time.monotonic() < end):
+            self._thread.join(_PAUSE)
+        if self._thread.is_alive():
+            raise self._not_saved(f"a change has not ended within {seconds:g} s")
+        with self._ending:
+            if not self._is_closed:
+                self._is_closed = True
+                self._end()
+        if self._unsaved is not None:
+            raise self._not_saved(self._unsaved)
+
+    def _end(self) -> None:
         try:
-            if not self._journal.is_empty and not self._journal.is_broken:
+            if self._journal.is_broken and not self._journal.is_empty:
+                self._unsaved = "its journal could not be written"
+            elif not self._journal.is_empty:
                 self._save()
         finally:
             self._journal.close()
             os.close(self._lock)  # which unlocks it
+
+    def _not_saved(self, why: str) -> UnwritableError:
+        return UnwritableError(
+            f"{self.path} was not saved ({why}). The next start has the changes that are in "
+            f"{self._journal.path.name}."
+        )
 
     def _run(self) -> None:
         while True:
@@ -254,6 +295,7 @@ class Writable(Served):
         the journal belongs to the file, or says that the file has all its changes.
         """
         beside = self.path.with_name(f"{self.path.name}.saving")
+        self._is_saving = True
         try:
             mode = mode_of(self.path)
             self.index._write(beside, encode=self._encode, mode=mode)
@@ -262,14 +304,17 @@ class Writable(Served):
             beside.replace(self.path)
             sync_folder(self.path.parent)
             journal = Journal.begin(self._journal.path, name, mode=mode)
-        except Exception:  # of the file system, or of the user's own function encode
+        except Exception as error:  # of the file system, or of the user's own function encode
             _LOG.exception("%s cannot be saved; its changes stay in the journal", self.path)
             with suppress(OSError):
                 beside.unlink()
             self._save_at = 2 * self._journal.n_bytes
+            self._unsaved = _why(error)
             return
+        finally:
+            self._is_saving = False
         self._journal.close()
-        self._journal, self._save_at = journal, self._most_bytes
+        self._journal, self._save_at, self._unsaved = journal, self._most_bytes, None
 
 
 def _apply(index: Index, change: Change) -> list[Any]:
@@ -299,5 +344,10 @@ def _written(change: Change, ids: list[Any]) -> dict[str, Any]:
 
 
 def _unwritable(error: Exception) -> UnwritableError:
-    why = getattr(error, "strerror", None) or type(error).__name__
-    return UnwritableError(f"the change was not made: the journal cannot be written ({why}).")
+    return UnwritableError(
+        f"the change was not made: the journal cannot be written ({_why(error)})."
+    )
+
+
+def _why(error: Exception) -> str:
+    return getattr(error, "strerror", None) or type(error).__name__

@@ -3,8 +3,8 @@
 import asyncio
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol, TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, Protocol, TypeVar
 
 from starlette.requests import Request
 
@@ -13,13 +13,17 @@ from fastmks.service.bodies import Bodies
 from fastmks.service.limits import Limits
 from fastmks.service.refusals import RefusalError
 
-__all__ = ["Deadline", "LimitedRun", "Run", "Workers"]
+__all__ = ["GRACE", "Deadline", "LimitedRun", "Run", "Workers"]
+
+GRACE = 5.0  # seconds, beyond those of a request, for what runs to end with the service
 
 _T = TypeVar("_T")
 
 
 class Run(Protocol):
     """Runs functions in threads; what they are given stops searches when time is over."""
+
+    limits: Limits  # of the requests that functions are run for
 
     async def __call__(self, function: Callable[[Progress], _T], /) -> _T:
         """Return what the function returns, or refuse."""
@@ -70,8 +74,19 @@ class Workers:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._pool = ThreadPoolExecutor(limits.workers, thread_name_prefix="fastmks-worker")
+        self._called: set[Future[Any]] = set()
         self.n_admitted = 0  # running or waiting
         self.n_overdue = 0  # answered for, and still running
+
+    @property
+    def are_overdue(self) -> bool:
+        """Whether none is left for requests: all run functions whose time is over."""
+        return self.n_overdue >= self._limits.workers
+
+    @property
+    def are_idle(self) -> bool:
+        """Whether no function runs."""
+        return not any(future.running() for future in list(self._called))
 
     async def run(self, function: Callable[[Deadline], _T], deadline: Deadline) -> _T:
         """Return what a function returns, or refuse."""
@@ -87,41 +102,56 @@ class Workers:
 
         def call() -> _T:
             deadline.check()
-            return held.pop()(deadline)
+            try:
+                begun = held.pop()
+            except IndexError:  # given up in this very moment
+                raise deadline.refusal() from None
+            return begun(deadline)
 
+        called = self._pool.submit(call)
         self.n_admitted += 1
-        future = asyncio.get_running_loop().run_in_executor(self._pool, call)
+        self._called.add(called)
+        called.add_done_callback(self._called.discard)
+        future = asyncio.wrap_future(called)
         future.add_done_callback(self._ended)
         done, _ = await asyncio.wait([future], timeout=deadline.seconds_left)
         if done:
             return future.result()
-        held.clear()  # nobody waits for it: where it was not begun, its place in line holds nothing
-        self.n_overdue += 1
-        future.add_done_callback(self._came_late)
+        try:
+            held.pop()  # not begun: its place in line holds nothing any more
+        except IndexError:
+            self.n_overdue += 1
+            future.add_done_callback(self._no_longer_overdue)
+        future.add_done_callback(_look_at)
         raise deadline.refusal()
 
     def _ended(self, future: "asyncio.Future[_T]") -> None:
         self.n_admitted -= 1
 
-    def _came_late(self, future: "asyncio.Future[_T]") -> None:
+    def _no_longer_overdue(self, future: "asyncio.Future[_T]") -> None:
         self.n_overdue -= 1
-        if not future.cancelled():
-            future.exception()  # looked at, so that asyncio does not complain
 
-    def close(self) -> None:
-        """Wait for what runs."""
-        self._pool.shutdown()
+    def close(self, seconds: float | None = None) -> None:
+        """Begin with nothing more, and wait for what runs, but not longer than so many seconds."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        wait(list(self._called), seconds)
+
+
+def _look_at(future: "asyncio.Future[_T]") -> None:
+    """Take the error of a function that nobody waits for, so that asyncio does not complain."""
+    if not future.cancelled():
+        future.exception()
 
 
 class LimitedRun:
     """`Run` within the limits of a service: the time of a request, its workers, its bytes."""
 
     def __init__(self, limits: Limits, workers: Workers, bodies: Bodies) -> None:
-        self._limits, self._workers, self._bodies = limits, workers, bodies
+        self.limits, self._workers, self._bodies = limits, workers, bodies
 
     async def __call__(self, function: Callable[[Progress], _T], /) -> _T:
         """Call a function in one of the workers, with the time that a request has."""
-        deadline = Deadline(self._limits.seconds)
+        deadline = Deadline(self.limits.seconds)
         return await self._workers.run(lambda deadline: function(deadline.progress()), deadline)
 
     async def with_body(self, request: Request, function: Callable[[bytes, Progress], _T], /) -> _T:

@@ -1,7 +1,7 @@
 """What kind of thing the objects of an index are, and how each is drawn, as plain values."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from fastmks.errors import InvalidArgument
 from fastmks.kernels import Kernel, Precomputed, ShortestPath, WeisfeilerLehman
 from fastmks.kernels.object_kernel import leaves
+from fastmks.service.limits import Limits
 
 __all__ = ["Form", "find_form"]
 
@@ -34,12 +35,15 @@ class Form:
         The value of the darkest pixel; 0 where nothing is an image.
     has_numbers : bool
         Whether the members of sets are whole numbers.
+    limits : Limits
+        How long a query may be; a page takes no more than 10 000 letters or members in any case.
     """
 
     name: str
     n_columns: int = 0
     greatest: float = 0.0
     has_numbers: bool = False
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def is_vector(self) -> bool:
@@ -78,9 +82,10 @@ class Form:
         if self.name in ("image", "row", "bits"):
             return self._read_numbers(given)
         if self.name in ("sequence", "text"):
-            if isinstance(given, str) and len(given) <= _MOST_WRITTEN:
+            most = min(_MOST_WRITTEN, self.limits.letters)
+            if isinstance(given, str) and len(given) <= most:
                 return given
-            raise InvalidArgument(f"object must be a text of at most {_MOST_WRITTEN:,} letters.")
+            raise InvalidArgument(f"object must be a text of at most {most:,} letters.")
         if self.name == "set":
             return self._read_set(given)
         raise InvalidArgument(
@@ -89,10 +94,11 @@ class Form:
 
     def _read_set(self, given: Any) -> set[Any]:
         kinds = (str, int)
-        is_list = isinstance(given, list) and len(given) <= _MOST_WRITTEN
+        most = min(_MOST_WRITTEN, self.limits.members)
+        is_list = isinstance(given, list) and len(given) <= most
         if not is_list or not all(isinstance(one, kinds) for one in given):
             raise InvalidArgument(
-                f"object must be a list of at most {_MOST_WRITTEN:,} members, texts or numbers."
+                f"object must be a list of at most {most:,} members, texts or numbers."
             )
         if not self.has_numbers:
             return set(given)

@@ -71,7 +71,8 @@ class Unhurried:
     """`Run` in any thread, for as long as it takes; bodies are limited as those of a service."""
 
     def __init__(self) -> None:
-        self._bodies = Bodies(Limits())
+        self.limits = Limits()
+        self._bodies = Bodies(self.limits)
 
     async def __call__(self, function: Callable[[Progress], _T], /) -> _T:
         """Call a function."""
@@ -112,8 +113,12 @@ def page_routes(
     >>> [route.path for route in app.routes][:2]
     ['/', '/page/about']
     """
-    views = Views(lambda: served.index, most_objects=check_count("most_objects", most_objects))
     working = Unhurried() if run is None else run
+    views = Views(
+        lambda: served.index,
+        most_objects=check_count("most_objects", most_objects),
+        limits=working.limits,
+    )
     files = {name: (_FOLDER / name).read_bytes() for name in ("index.html", *_TYPES)}
 
     async def front(request: Request) -> Response:

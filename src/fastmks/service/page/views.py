@@ -3,6 +3,7 @@
 import itertools
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from fastmks.kernels.object_kernel import leaves
 from fastmks.locks import Lock
 from fastmks.objects import Objects, join_objects, joins_at_once, read_more, read_objects
 from fastmks.progress import Progress
+from fastmks.service.limits import Limits
 from fastmks.service.page.choices import OWN, Choice, list_choices
 from fastmks.service.page.forms import Form, find_form
 from fastmks.service.page.pictures import Icicle, Map, make_icicle, make_map
@@ -22,6 +24,7 @@ from fastmks.tree import Tree
 __all__ = ["MOST_HITS", "View", "Views"]
 
 MOST_HITS = 50  # that the page shows
+_DEFAULTS = Limits()
 _BYTES_EACH = 1000  # of an object of an index that is not large
 _N_SAMPLE = 64  # objects that are looked at to know what all are like
 _MOST_POINTS, _MOST_DEAR_POINTS = 4000, 400  # of a map; the latter where evaluations take long
@@ -38,7 +41,7 @@ class View:
     something, or waits for who does, brings the progress that ends it.
     """
 
-    def __init__(self, index: Index, version: int, *, most_objects: int) -> None:
+    def __init__(self, index: Index, version: int, *, most_objects: int, limits: Limits) -> None:
         self.index = index.copy()  # changes elsewhere do not reach it
         self.version = version
         is_heavy = index.nbytes > _BYTES_EACH * most_objects
@@ -48,7 +51,7 @@ class View:
         settings = self.index._forest.settings
         self.has_text_ids = settings.has_text_ids
         sample = self.index.get(self.index.ids[self._spread(_N_SAMPLE)])
-        self.form: Form = find_form(sample, settings.kernel)
+        self.form: Form = replace(find_form(sample, settings.kernel), limits=limits)
         is_dense = isinstance(sample, np.ndarray) and self.form.n_columns <= _MOST_COLUMNS
         self._has_axes = self.form.is_vector and is_dense
         has_tree = settings.algorithm in ("tree", "dual-tree") and self.index._forest.is_whole
@@ -182,9 +185,11 @@ class View:
 class Views:
     """The view of an index that others may change: another one once it has changed."""
 
-    def __init__(self, find_index: Callable[[], Index], *, most_objects: int) -> None:
+    def __init__(
+        self, find_index: Callable[[], Index], *, most_objects: int, limits: Limits = _DEFAULTS
+    ) -> None:
         self._find_index = find_index
-        self._most_objects = most_objects
+        self._most_objects, self._limits = most_objects, limits
         self._versions = itertools.count(1)
         self._lock = Lock(self, _FROM_WITHIN)
         self._seen: tuple[Any, View] | None = None
@@ -195,7 +200,12 @@ class Views:
             index = self._find_index()
             forest = index._forest
             if self._seen is None or self._seen[0] is not forest:
-                view = View(index, next(self._versions), most_objects=self._most_objects)
+                view = View(
+                    index,
+                    next(self._versions),
+                    most_objects=self._most_objects,
+                    limits=self._limits,
+                )
                 self._seen = forest, view
             return self._seen[1]
 
