@@ -24,12 +24,16 @@ def as_options(text: str, **renamed: str) -> str:
     'Choose others (--columns), or pass --algorithm scan.'
     >>> as_options("Say the form with form=.", form="output_form")
     'Say the form with --output-form.'
+    >>> as_options("Pass header=True or header=False.")
+    'Pass --header or --no-header.'
     """
 
     def option(match: re.Match[str]) -> str:
         name, *values = match.groups()
         value = next((value for value in values if value is not None), None)
         shown = f"--{renamed.get(name, name).replace('_', '-')}"
+        if value in ("True", "False"):  # a flag
+            return shown if value == "True" else f"--no-{shown[2:]}"
         return shown if value is None else f"{shown} {value}"
 
     return _ARGUMENT.sub(option, text)

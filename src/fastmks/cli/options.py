@@ -139,7 +139,10 @@ class FileOptions:
     ] = None
     header: Annotated[
         bool | None,
-        typer.Option("--header/--no-header", help="Whether a table has a header; seen otherwise."),
+        typer.Option(
+            "--header/--no-header",
+            help="Whether a table has a header; seen, or asked for, otherwise.",
+        ),
     ] = None
     form: Annotated[
         Form | None, typer.Option(help="Form of the file of objects; seen when not given.")

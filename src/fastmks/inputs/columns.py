@@ -9,7 +9,7 @@ import numpy as np
 from fastmks._validate import import_extra
 from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Chunk, Opened, Reading
-from fastmks.inputs.layout import is_id_name
+from fastmks.inputs.headers import is_id_name
 from fastmks.inputs.molecules import Fingerprints
 from fastmks.inputs.streams import Stream
 

@@ -158,7 +158,8 @@ def open_objects(
     columns : sequence of str, optional
         The columns of the objects, or the array of an .npz file; all when not given.
     header : bool, optional
-        Whether the first line of a CSV file names the columns; seen when not given.
+        Whether the first line of a table of text names the columns. Seen when not given; where a
+        line of numbers may be a header or an object, that is an error.
     chunk : int or None, default 4096
         Objects in a chunk; None for all at once.
     radius, bits : int, default 2 and 2048

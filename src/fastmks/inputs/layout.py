@@ -8,13 +8,12 @@ from itertools import islice
 
 from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Reading
+from fastmks.inputs.headers import are_names, is_count, is_id_name, is_number, listed, open_header
 
 __all__ = [
     "Layout",
     "find_delimiter",
     "has_decimal_comma",
-    "is_id_name",
-    "is_number",
     "is_table",
     "lay_out",
 ]
@@ -49,33 +48,6 @@ class Layout:
     def is_plain(self) -> bool:
         """Whether all columns are used, in their order."""
         return self.used == tuple(range(len(self.names)))
-
-
-def is_id_name(name: str) -> bool:
-    """Whether a first column of this name holds ids; an index that pandas wrote has no name.
-
-    Examples
-    --------
-    >>> is_id_name("ID"), is_id_name("item_id"), is_id_name(""), is_id_name("width")
-    (True, True, True, False)
-    """
-    plain = name.strip().lower()
-    return plain in ("", "id") or plain.endswith(("_id", "-id", " id"))
-
-
-def is_number(field: str) -> bool:
-    """Whether a field is a number; 1_000 is none here.
-
-    Examples
-    --------
-    >>> is_number(" 1e-3 "), is_number("1_000"), is_number("")
-    (True, False, False)
-    """
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return "_" not in field
 
 
 def has_decimal_comma(field: str) -> bool:
@@ -188,17 +160,19 @@ def lay_out(
     """Return the layout of a table, from its first lines, which may be the whole of it.
 
     The first line is a header where no field of it is a number and all fields of a column below
-    are, where it names a column that is asked for, and where its first field says that ids are
-    below.
+    are, where it names a column that is asked for, where its first field says that ids are below,
+    and where its numbers are names (`are_names`). Where that is open, it must be said.
     """
     delimiter = "\t" if is_tab and any("\t" in line for line in lines) else find_delimiter(lines)
     first, *below = split(lines, delimiter)
+    rows = [row for row in below if len(row) == len(first)]
     has_header = reading.header
     if has_header is None:
-        has_header = _has_header(first, below, reading)
+        is_quoted = _is_quoted([line for line in lines if line.strip()], delimiter)
+        has_header = _has_header(first, rows, reading, file, is_quoted=is_quoted)
     if is_whole and not below and (has_header or _is_header_alone(first, reading)):
         raise InvalidArgument(
-            f"{file} holds no objects: there are no rows below its header ({_listed(first)})."
+            f"{file} holds no objects: there are no rows below its header ({listed(first)})."
         )
     named = first if has_header else [str(i + 1) for i in range(len(first))]
     id_at = _id_column(named, below if has_header else [first, *below], reading, file, has_header)
@@ -208,6 +182,8 @@ def lay_out(
         used = tuple(_find(name, named, file, "columns") for name in reading.columns)
     if not used:
         raise InvalidArgument(f"{file} has no column beside that of ids.")
+    if reading.header is None and not has_header:
+        _check_unused(first, rows, used, file)
     return Layout(delimiter, has_header, tuple(named), id_at if reading.has_ids else None, used)
 
 
@@ -217,21 +193,42 @@ def _is_header_alone(first: list[str], reading: Reading) -> bool:
     return reading.header is None and not is_text and not any(map(_is_meant, first))
 
 
-def _has_header(first: list[str], below: list[list[str]], reading: Reading) -> bool:
+def _has_header(
+    first: list[str], rows: list[list[str]], reading: Reading, file: str, *, is_quoted: bool
+) -> bool:
     asked = [*(reading.columns or ()), *filter(None, [reading.id_column])]
-    if any(name in first and not is_number(name) for name in asked):
+    if any(name in first and not _is_place(name, len(first)) for name in asked):
         return True
-    if not below:
-        return False
-    if len(first) > 1 and is_id_name(first[0]):
-        name, rest = first[0].strip(), [field.strip() for field in first[1:]]
-        is_counted = rest == [str(i) for i in range(len(rest))]  # as pandas names columns
-        if name or is_counted or not any(map(_is_meant, rest)):
+    if rows and len(first) > 1 and is_id_name(first[0]):
+        if first[0].strip() or not any(map(_is_meant, first[1:])):
             return True
-    if any(map(_is_meant, first)):  # a row with something wrong in it, which is an error
-        return False
-    rows = [row for row in below if len(row) == len(first)]
+        if is_count(first[1:]):  # as pandas names columns behind its index
+            return True
+    has_names = are_names(first, rows, is_quoted=is_quoted)
+    if has_names is None:
+        raise open_header(first, file)
+    if has_names or any(map(_is_meant, first)):
+        return has_names  # a row with something wrong in it is an error
     return any(bool(rows) and all(_is_meant(row[i]) for row in rows) for i in range(len(first)))
+
+
+def _check_unused(first: list[str], rows: list[list[str]], used: Sequence[int], file: str) -> None:
+    """Refuse a first row that has text where rows below have numbers, in a column passed over."""
+    for i in set(range(len(first))).difference(used):
+        if rows and not _is_meant(first[i]) and all(_is_meant(row[i]) for row in rows):
+            raise open_header(first, file)
+
+
+def _is_place(name: str, n_columns: int) -> bool:
+    """Whether a column is asked for by its number, from 1."""
+    return name.isdecimal() and 1 <= int(name) <= n_columns
+
+
+def _is_quoted(lines: Sequence[str], delimiter: str) -> bool:
+    """Whether each field of the first line has quotes around it, and those of the others not."""
+    quoted = rf'\s*"[^"]*"(?:{re.escape(delimiter)}"[^"]*")*\s*'
+    first, *others = (re.fullmatch(quoted, line) is not None for line in lines[:_LOOKED_AT])
+    return first and bool(others) and not any(others)
 
 
 def _id_column(
@@ -251,13 +248,9 @@ def _find(wanted: str, named: list[str], file: str, argument: str) -> int:
     """Return the column of a name, or of a number from 1."""
     if wanted in named:
         return named.index(wanted)
-    if wanted.isdecimal() and 1 <= int(wanted) <= len(named):
+    if _is_place(wanted, len(named)):
         return int(wanted) - 1
     raise InvalidArgument(
         f"{argument} must name columns of {file}, or number them from 1 to {len(named)}; it has "
-        f"{_listed(named)}; got {wanted!r}."
+        f"{listed(named)}; got {wanted!r}."
     )
-
-
-def _listed(names: list[str]) -> str:
-    return f"{', '.join(names[:12])}{', ...' if len(names) > 12 else ''}"

@@ -8,6 +8,7 @@ import numpy as np
 
 from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Chunk, Opened, Reading, batches
+from fastmks.inputs.headers import is_count, open_header
 from fastmks.inputs.streams import Stream
 
 __all__ = ["open_ucr"]
@@ -18,17 +19,28 @@ _Series: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 def open_ucr(stream: Stream, reading: Reading) -> Opened:
     """Open a file of time series; labels are passed over, and so are NaN behind the end of one."""
     first = next(iter(stream.first_lines(1)), "")
-    read = _ts_series if first.lstrip().startswith(("@", "#")) else _tsv_series
-    series = read(stream.lines(), stream.name)
-    return Opened("series", (Chunk(batch, None) for batch in batches(series, reading.block)))
+    if first.lstrip().startswith(("@", "#")):
+        series = _ts_series(stream.lines(), stream.name)
+    else:
+        series = _tsv_series(stream.lines(), stream.name, reading.header)
+    chunks = (Chunk(batch, None) for batch in batches(series, reading.block))
+    return Opened("series", chunks, has_header=reading.header)
 
 
-def _tsv_series(lines: Iterable[tuple[int, str]], file: str) -> Iterator[_Series]:
+def _tsv_series(
+    lines: Iterable[tuple[int, str]], file: str, has_header: bool | None
+) -> Iterator[_Series]:
+    is_first = True
     for number, line in lines:
-        if line.strip():
-            delimiter = "\t" if "\t" in line else "," if "," in line else None
-            _, *fields = line.strip().split(delimiter)
+        if not line.strip():
+            continue
+        delimiter = "\t" if "\t" in line else "," if "," in line else None
+        label, *fields = line.strip().split(delimiter)
+        if is_first and has_header is None and is_count([label, *fields]):
+            raise open_header([label, *fields], file)
+        if not (is_first and has_header):
             yield _numbers(fields, f"{file}, line {number}")
+        is_first = False
 
 
 @dataclass

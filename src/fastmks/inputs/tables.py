@@ -8,7 +8,8 @@ import numpy as np
 
 from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Chunk, Opened, Reading, batches
-from fastmks.inputs.layout import Layout, has_decimal_comma, is_number, lay_out, trimmed
+from fastmks.inputs.headers import is_number
+from fastmks.inputs.layout import Layout, has_decimal_comma, lay_out, trimmed
 from fastmks.inputs.molecules import Fingerprints
 from fastmks.inputs.streams import Stream
 
@@ -123,7 +124,7 @@ def _vectors(
             fields = [[row[i] for i in layout.used] for row in fields]
         vectors = _numbers(fields)
         if vectors is None or not np.isfinite(vectors).all():
-            raise InvalidArgument(_fault(batch, layout, file))
+            raise InvalidArgument(_fault(batch, layout, reading, file))
         if reading.kind == "fingerprints" and bool(np.isin(vectors, (0.0, 1.0)).all()):
             vectors = vectors.astype(bool)
         yield Chunk(vectors, _ids(batch, layout))
@@ -139,8 +140,10 @@ def _numbers(fields: list[list[str]]) -> np.ndarray[Any, Any] | None:
         return None
 
 
-def _fault(batch: list[tuple[int, list[str]]], layout: Layout, file: str) -> str:
+def _fault(batch: list[tuple[int, list[str]]], layout: Layout, reading: Reading, file: str) -> str:
     """Return what is wrong with the first field that is no finite number."""
+    is_seen = reading.header is None and not layout.has_header
+    say = " If this line names the columns, say so (header=True)." if is_seen else ""
     for number, row in batch:
         for i in layout.used:
             if is_number(row[i]) and np.isfinite(float(row[i])):
@@ -150,6 +153,7 @@ def _fault(batch: list[tuple[int, list[str]]], layout: Layout, file: str) -> str
             return (
                 f"{file}, line {number}, column {i + 1}{name}: vectors are made of finite numbers; "
                 f"got {given}. {_way_out(row[i], may_be_id=i == 0 and len(row) > 1)}"
+                f"{say if number == 1 else ''}"
             )
     return f"{file}: vectors are made of finite numbers."
 
