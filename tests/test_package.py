@@ -100,6 +100,10 @@ def test_the_layer_guard_sees_an_upward_import(tmp_path):
     assert "stores (layer 2) imports index" in run.stdout
 
 
+def test_the_stub_is_that_of_the_extension():
+    subprocess.run([sys.executable, ROOT / "tools" / "check_stub.py"], check=True)
+
+
 def links():
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):

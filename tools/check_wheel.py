@@ -1,7 +1,8 @@
 """Check the wheel in a folder, and put it into another under the platforms that it serves.
 
-A wheel of the stable ABI must use no symbol that a later Python may lack (abi3audit), and none may
-need a library that other machines lack (auditwheel).
+It must hold every file of src/fastmks and the compiled core. A wheel of the stable ABI must use no
+symbol that a later Python may lack (abi3audit), and none may need a library that other machines
+lack (auditwheel).
 """
 
 import argparse
@@ -9,9 +10,12 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 __all__ = ["main"]
+
+SOURCES = Path(__file__).resolve().parent.parent / "src"
 
 
 def main() -> int:
@@ -24,6 +28,9 @@ def main() -> int:
     if len(wheels) != 1:
         parser.error(f"{options.folder} must hold one wheel; it holds {len(wheels)}.")
     wheel = wheels[0]
+    missing = _missing_files(wheel)
+    if missing:
+        raise SystemExit(f"{wheel.name} lacks {', '.join(missing)}.")
     if "-abi3-" in wheel.name:
         _run("abi3audit", "--strict", "--verbose", str(wheel))
     else:
@@ -41,6 +48,17 @@ def main() -> int:
     for made in sorted(options.out.glob("*.whl")):
         print(f"{made} ({made.stat().st_size / 1e6:.1f} MB)")
     return 0
+
+
+def _missing_files(wheel: Path) -> list[str]:
+    """Return the files that should be in a wheel and are not."""
+    held = zipfile.ZipFile(wheel).namelist()
+    files = [path for path in SOURCES.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    wanted = [path.relative_to(SOURCES).as_posix() for path in files]
+    has_core = any(
+        name.startswith("fastmks/_core.") and name.endswith((".so", ".pyd")) for name in held
+    )
+    return sorted(set(wanted) - set(held)) + ([] if has_core else ["the compiled core"])
 
 
 def _run(tool: str, *arguments: str) -> None:
