@@ -1,15 +1,20 @@
 """Long searches: Ctrl-C, progress bars, fork, threads without the GIL."""
 
+import ast
 import signal
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import fastmks
 from fastmks import Index
 from fastmks.progress import Progress
 from programs import run_python
+
+PACKAGE = Path(fastmks.__file__).parent
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -109,21 +114,48 @@ def test_signals_reach_their_handlers_during_a_search():
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_python_may_end_while_a_daemon_thread_searches(threads):
+@pytest.mark.parametrize("work", ["index.search(X[:20_000], progress=seen)", "choose()"])
+def test_python_may_end_while_a_daemon_thread_searches(work, threads):
+    """It ends while the thread is at work for certain: no clock says when."""
     result = run_python(
         f"""
-        import atexit, threading, time
+        import atexit, threading
         import numpy as np
         import fastmks
+        from fastmks.axes import choose_axes
+        from fastmks.progress import Progress
         X = np.random.default_rng(0).normal(size=(100_000, 64))
         index = fastmks.Index(X, threads={threads})
         atexit.register(lambda: print("at exit", index.search(X[:1]).values.shape))
-        threading.Thread(target=lambda: index.search(X[:20_000]), daemon=True).start()
-        time.sleep(0.3)
+        is_at_work = threading.Semaphore(0)
+        seen = Progress(False, is_at_work.release)
+        def choose():
+            while True:
+                choose_axes(index._content.space, threads={threads}, progress=seen)
+        threading.Thread(target=lambda: {work}, daemon=True).start()
+        for _ in range(5):
+            is_at_work.acquire()
         """
     )
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout == "at exit (1, 1)\n"
+
+
+_BLAS = {"dot", "einsum", "inner", "linalg", "matmul", "matvec", "tensordot", "vdot", "vecdot"}
+_BLAS |= {"corrcoef", "cov", "polyfit", "vecmat"}
+_OF_THE_PROGRAM = {"cli/comparing.py", "cli/digits.py", "cli/objects.py"}  # on its main thread
+
+
+def test_nothing_calls_blas():
+    """Its own end may hang, or crash, when a daemon thread is in it while Python ends."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if path.relative_to(PACKAGE).as_posix() in _OF_THE_PROGRAM:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            is_product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
+            is_called = isinstance(node, ast.Attribute) and node.attr in _BLAS
+            assert not is_product, f"{path}:{node.lineno}"
+            assert not is_called, f"{path}:{node.lineno}"
 
 
 @pytest.mark.parametrize("value", ["99999999999999999999999", "²", "-3", "0", "two", "3,2"])

@@ -11,6 +11,14 @@ from typing_extensions import CapsuleType
 
 version: str = '0.1.0'
 
+def eigenvectors(symmetric: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+    """
+    Eigenvalues, the greatest first, and eigenvectors as rows; NaN where the matrix is not finite.
+    """
+
+def gram(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+    """The products of all pairs of columns."""
+
 class VectorStore:
     """Vectors, over arrays that are not copied."""
 

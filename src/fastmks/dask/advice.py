@@ -18,6 +18,7 @@ from fastmks.wording import counted
 
 __all__ = ["Advice", "Law", "advise", "fit_line", "fit_power"]
 
+_Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 _Pairs: TypeAlias = Sequence[tuple[float, float]]
 _N_QUERIES = 64
 _LARGEST_TIMED = 2**16  # objects; a tree of more takes long to build
@@ -186,7 +187,7 @@ def fit_line(points: _Pairs) -> Law:
     """Return the line through points whose errors are relative ones."""
     x, y = np.array(points, dtype=np.float64).T
     weights = 1.0 / np.maximum(y, 1e-12)
-    slope, at_zero = np.polyfit(x, y, 1, w=weights)
+    slope, at_zero = _line(x, y, weights**2)
     misfit = float(np.sqrt(np.mean(((at_zero + slope * x) / np.maximum(y, 1e-12) - 1.0) ** 2)))
     return Law(float(at_zero), float(slope), misfit, tuple((float(a), float(b)) for a, b in points))
 
@@ -194,7 +195,15 @@ def fit_line(points: _Pairs) -> Law:
 def fit_power(points: _Pairs) -> float:
     """Return the power of x that y follows."""
     x, y = np.log(np.array(points, dtype=np.float64)).T
-    return float(np.polyfit(x, y, 1)[0])
+    return _line(x, y, np.ones_like(x))[0]
+
+
+def _line(x: _Floats, y: _Floats, weights: _Floats) -> tuple[float, float]:
+    """Return slope and start of the line with the least sum of weighted squared errors."""
+    total = weights.sum()
+    x_mean, y_mean = (weights * x).sum() / total, (weights * y).sum() / total
+    slope = (weights * (x - x_mean) * (y - y_mean)).sum() / (weights * (x - x_mean) ** 2).sum()
+    return float(slope), float(y_mean - slope * x_mean)
 
 
 def _time_engines(index: Index, packed: Packed) -> tuple[int, Any, Any]:

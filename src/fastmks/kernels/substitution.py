@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmks import _core
 from fastmks._validate import check_number
 from fastmks.errors import InvalidArgument
 
@@ -122,8 +123,8 @@ class Substitution:
         exponents = self._exponents(beta)
         if (exponents > 1e-9).any():  # a 2 x 2 minor is negative
             return False
-        eigenvalues = np.linalg.eigvalsh(np.exp(exponents))
-        return bool(eigenvalues[0] >= -1e-14 * len(self.letters))
+        eigenvalues, _ = _core.eigenvectors(np.exp(exponents))
+        return bool(eigenvalues[-1] >= -1e-14 * len(self.letters))
 
     def positive_part(self, beta: float) -> "Substitution":
         """Return the scores of most letters, such that exp(beta * scores) is positive semidefinite.
@@ -139,8 +140,8 @@ class Substitution:
         part = self
         while not part.is_positive(beta):
             exponents = np.minimum(part._exponents(beta), 700.0)
-            _, vectors = np.linalg.eigh(np.exp(exponents))
-            heaviest = part.letters[int(np.argmax(np.abs(vectors[:, 0])))]
+            _, vectors = _core.eigenvectors(np.exp(exponents))
+            heaviest = part.letters[int(np.argmax(np.abs(vectors[-1])))]
             part = part.only(part.letters.replace(heaviest, ""))
         return part
 

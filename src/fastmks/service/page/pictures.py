@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from fastmks import _core
 from fastmks.errors import FastmksError
 from fastmks.index import Index
 from fastmks.kernels import Kernel
@@ -98,14 +99,14 @@ class _Axes:
             rows = np.asarray(objects, dtype=np.float64)
         else:
             rows = _values(self.kernel, objects, self.pivots, progress)
-        places: _Floats = (rows - self.center) @ self.axes
-        return places
+        centred = rows - self.center
+        return np.stack([(centred * axis).sum(axis=1) for axis in self.axes], axis=1)
 
 
 def _row_axes(rows: np.ndarray[Any, Any]) -> _Axes:
     center = np.asarray(rows.mean(axis=0, dtype=np.float64))
     centred = rows - center
-    _, vectors = np.linalg.eigh(centred.T @ centred)
+    _, vectors = _core.eigenvectors(_core.gram(centred))
     return _Axes("the first two principal axes of the rows", center, _two(vectors))
 
 
@@ -116,10 +117,10 @@ def _kernel_axes(objects: Any, kernel: Kernel, progress: Progress) -> _Axes:
     values = _values(kernel, pivots, pivots, progress)
     centred = values - values.mean(axis=0)
     centred -= centred.mean(axis=1, keepdims=True)
-    lengths, vectors = np.linalg.eigh((centred + centred.T) / 2)
+    lengths, vectors = _core.eigenvectors((centred + centred.T) / 2)
     scale = np.sqrt(np.maximum(lengths, 1e-12 * max(1.0, float(np.abs(lengths).max()))))
     basis = f"the first two axes of the kernel's own space, from {len(at)} objects"
-    return _Axes(basis, values.mean(axis=0), _two(vectors / scale), kernel, pivots)
+    return _Axes(basis, values.mean(axis=0), _two(vectors / scale[:, None]), kernel, pivots)
 
 
 def _values(kernel: Kernel, objects: Any, pivots: Any, progress: Progress) -> _Floats:
@@ -136,11 +137,10 @@ def _values(kernel: Kernel, objects: Any, pivots: Any, progress: Progress) -> _F
 
 
 def _two(vectors: _Floats) -> _Floats:
-    """Return the last two columns, each with its greatest entry above 0; zeros where one lacks."""
-    axes = np.zeros((len(vectors), 2))
-    for i in range(min(2, vectors.shape[1])):
-        axis = vectors[:, -1 - i]
-        axes[:, i] = axis * (1.0 if axis[np.abs(axis).argmax()] > 0 else -1.0)
+    """Return the first two rows, each with its greatest entry above 0; zeros where one lacks."""
+    axes = np.zeros((2, vectors.shape[1]))
+    for i, axis in enumerate(vectors[:2]):
+        axes[i] = axis * (1.0 if axis[np.abs(axis).argmax()] > 0 else -1.0)
     return axes
 
 
