@@ -421,3 +421,29 @@ class TestDistributedQueries:
         for chunks in (2, 5):
             files = sharded.search(dask.array.ones((5, 3), chunks=chunks)).write(tmp_path)
         assert sorted(map(str, tmp_path.iterdir())) == files
+
+
+def test_ids_of_which_one_is_long(client, tmp_path):
+    """One shard has it: answers are those of one index, merged and written."""
+    rng = np.random.default_rng(0)
+    objects, queries = rng.normal(size=(30, 2)), rng.normal(size=(6, 2))
+    ids = [f"n{i}" for i in range(29)] + ["x" * 1000]
+    one = Index(objects, ids=ids)
+    array = dask.array.from_array(objects, chunks=(11, 2))
+    sharded = ShardedIndex.build(array, "linear", client, ids=ids)
+    for index in (one, sharded):
+        index.add(objects[:2], ids=["y" * 900, "short"])
+        index.remove(["n3", "y" * 900])
+    only = ["x" * 1000, "short", *ids[:20:2]]
+    assert_identical(sharded.search(queries, 9), one.search(queries, 9))
+    assert_identical(sharded.search(queries, 9, only=only), one.search(queries, 9, only=only))
+    np.testing.assert_array_equal(sharded.get(only), one.get(only))
+    asked = dask.array.from_array(queries, chunks=(4, 2))
+    hits = sharded.search(asked, 30)
+    assert hits.ids.compute(scheduler=client).tolist() == one.search(queries, 30).ids.tolist()
+    written = [np.load(file)["ids"].tolist() for file in hits.write(tmp_path)]
+    assert [row for block in written for row in block] == one.search(queries, 30).ids.tolist()
+    with pytest.raises(InvalidArgument, match="ids must be new; 'xxx"):
+        sharded.add(objects[:1], ids=["x" * 1000])
+    with pytest.raises(InvalidArgument, match="at most 1000 characters"):
+        sharded.add(objects[:1], ids=["x" * 1001])

@@ -50,14 +50,14 @@ class ShardFacts:
     n_bytes: int
     next_id: int
     threads: int
-    id_dtype: str  # of strings: as wide as the longest
+    id_dtype: str  # of strings: as wide as the longest, or that of objects
     kind: str
     form: tuple[Hashable, ...]  # the same for shards whose objects can be compared
 
     @property
     def has_text_ids(self) -> bool:
         """Whether the ids are strings."""
-        return "U" in self.id_dtype
+        return np.dtype(self.id_dtype).kind in "UO"
 
 
 @dataclass(frozen=True, kw_only=True)
