@@ -13,8 +13,8 @@ and no byte 0, so a part of it that was not written is seen.
 
 A mark is written when its frame is on disk and before its changes are acknowledged, in turn in the
 first place and in the second. It comes to the disk with the next frame or sooner: what it says is
-acknowledged at least. So an end that was cut off is missed, and only what lies behind the marks can
-be taken for a torn frame. Journals of version 1 have no marks.
+acknowledged at least. So an end that was cut off is noticed, and only what comes after the marked
+part can be taken for a torn frame. Journals of version 1 have no marks.
 """
 
 import errno

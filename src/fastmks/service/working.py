@@ -132,7 +132,7 @@ class Workers:
         self.n_overdue -= 1
 
     def close(self, seconds: float | None = None) -> None:
-        """Begin with nothing more, and wait for what runs, but not longer than so many seconds."""
+        """Begin with nothing more, and wait for what runs, at most this many seconds."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         wait(list(self._called), seconds)
 
