@@ -9,8 +9,9 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import median
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,13 +46,17 @@ def pinned(threads: int, blas_threads: int) -> Iterator[None]:
     """Hold the thread pools of all loaded libraries at these sizes."""
     with ExitStack() as stack:
         if is_installed("threadpoolctl"):
-            from threadpoolctl import threadpool_limits
-
             limits = {"blas": blas_threads, "openmp": threads}
-            stack.enter_context(threadpool_limits(limits=limits))
+            stack.enter_context(_thread_pools(len(sys.modules)).limit(limits=limits))
         if "faiss" in sys.modules:
             sys.modules["faiss"].omp_set_num_threads(threads)
         yield
+
+
+@lru_cache(maxsize=1)
+def _thread_pools(n_modules: int) -> Any:
+    """Return the pools of the libraries that are loaded; more come with more modules."""
+    return importlib.import_module("threadpoolctl").ThreadpoolController()
 
 
 def run_rounds(

@@ -1,5 +1,6 @@
 """Fixtures and hypothesis profiles shared by all tests."""
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -20,6 +21,12 @@ settings.register_profile("default", max_examples=300, **_COMMON)
 settings.register_profile("sanitize", max_examples=40, **_COMMON)
 settings.register_profile("long", max_examples=20_000, **_COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_collection_finish():
+    """Let the garbage collector pass over what all tests share: many of them call it."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(params=_core.available_isas())

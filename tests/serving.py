@@ -13,6 +13,7 @@ import httpx
 import uvicorn
 
 from fastmks.service import Limits, make_app, open_served
+from waiting import PATIENCE
 
 
 @contextmanager
@@ -35,7 +36,9 @@ def serving(path, *, limits=None, token=None, make_routes=None, **options):
         while not server.started:
             assert thread.is_alive()
             time.sleep(0.005)
-        with httpx.Client(base_url=address, headers=headers, timeout=60, trust_env=False) as client:
+        with httpx.Client(
+            base_url=address, headers=headers, timeout=PATIENCE, trust_env=False
+        ) as client:
             client.served, client.app = served, app
             yield client
     finally:
@@ -59,7 +62,9 @@ class Process:
         )
         self.said = self._process.stderr.readline()
         self.address = self.said.rpartition(" ")[2].strip()
-        self.client = httpx.Client(base_url=self.address or "http://x", timeout=60, trust_env=False)
+        self.client = httpx.Client(
+            base_url=self.address or "http://x", timeout=PATIENCE, trust_env=False
+        )
 
     def kill(self):
         """End it as a power failure would, as far as a process can tell."""
@@ -83,4 +88,4 @@ class Process:
         self.said += self._process.stderr.read()
         self._process.stderr.close()
         self.client.close()
-        return self._process.wait(timeout=60)
+        return self._process.wait(timeout=PATIENCE)

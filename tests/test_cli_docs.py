@@ -12,6 +12,7 @@ import pytest
 
 from fastmks.cli import run
 from fastmks.cli.app import _COMMANDS
+from waiting import PATIENCE
 
 PAGE = Path(__file__).parents[1] / "docs" / "command-line.md"
 RNG = np.random.default_rng(17)
@@ -69,7 +70,9 @@ def test_the_page_runs(tmp_path, monkeypatch, capfd):
             continue
         if re.search("[|>]", line):
             script = f'fastmks() {{ {shlex.quote(sys.executable)} -m fastmks "$@"; }}; {line}'
-            done = subprocess.run(["bash", "-o", "pipefail", "-c", script], timeout=60, check=False)
+            done = subprocess.run(
+                ["bash", "-o", "pipefail", "-c", script], timeout=PATIENCE, check=False
+            )
             code = done.returncode
         else:
             code = run(shlex.split(line.removeprefix("fastmks ")))

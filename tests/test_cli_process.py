@@ -9,14 +9,14 @@ import subprocess
 import sys
 import termios
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from counting import count_calls
 from fastmks import Index
-from timing import seconds_more
+from waiting import PATIENCE, wait_until
 
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=(500, 4))
@@ -36,7 +36,7 @@ def call(folder, *words, **options):
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
         **options,
     )
@@ -73,7 +73,7 @@ def test_a_reader_that_goes_away_is_no_news(folder):
         b"many.npy: vectors of 4 columns, read as npy, no ids"
     ]
     process.stderr.close()
-    assert process.wait(timeout=60) == 141
+    assert process.wait(timeout=PATIENCE) == 141
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_nobody_reads_at_all(folder, words):
         stdout=writer,
         stderr=subprocess.PIPE,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
     os.close(writer)
@@ -159,7 +159,7 @@ def run_python(program):
         [sys.executable, "-c", program],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE,
         check=False,
         preexec_fn=heed_interrupts,
     )
@@ -182,11 +182,7 @@ def start_dripping(folder, *words, **options):
 
 
 def wait_for_a_file(folder):
-    for _ in range(1200):
-        if any(file.stat().st_size > 0 for file in folder.glob(".fastmks-*.tmp")):
-            return
-        time.sleep(0.05)
-    raise AssertionError("nothing was written")
+    wait_until(lambda: any(file.stat().st_size > 0 for file in folder.glob(".fastmks-*.tmp")))
 
 
 @pytest.mark.parametrize(
@@ -199,9 +195,9 @@ def test_stopped_while_writing_there_is_no_half_file(folder, number, code, is_th
     process, writer, stop, _ = start_dripping(folder, "-k", "2", "--chunk", "100", "-o", "h.csv")
     wait_for_a_file(folder)
     process.send_signal(number)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     stop.set()
-    writer.join(timeout=60)
+    writer.join(timeout=PATIENCE)
     assert process.returncode == code
     assert b"Traceback" not in err
     assert (folder / "h.csv").exists() == is_there
@@ -230,7 +226,7 @@ with end_by_signals():
     Loses()
     print("lost", flush=True)
     try:
-        time.sleep(60)
+        time.sleep(600)
     except KeyboardInterrupt:
         raise SystemExit(1)
 """
@@ -264,13 +260,12 @@ def test_memory_does_not_grow_with_the_number_of_queries(folder):
     peaks = []
     for n_bytes in (8 * 2**20, 24 * 2**20):
         goal = written[0] + n_bytes
-        while written[0] < goal and process.poll() is None:
-            time.sleep(0.02)
+        wait_until(lambda goal=goal: written[0] >= goal or process.poll() is not None)
         status = Path(f"/proc/{process.pid}/status").read_text()
         peaks.append(int(status.split("VmHWM:")[1].split()[0]))
     stop.set()
-    _, err = process.communicate(timeout=120)
-    writer.join(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
+    writer.join(timeout=PATIENCE)
     assert process.returncode == 0, err
     n_queries = (folder / "h.csv").read_text().count("\n") - 1
     assert n_queries % len(X) == 0
@@ -283,8 +278,8 @@ def test_streamed_answers_are_those_of_one_search(folder):
     first = process.stdout.readline()
     stop.set()
     rest = process.stdout.read()
-    process.communicate(timeout=60)
-    writer.join(timeout=60)
+    process.communicate(timeout=PATIENCE)
+    writer.join(timeout=PATIENCE)
     assert first == b"query,rank,id,value\n"
     hits = Index(X).search(X, 3)
     lines = rest.decode().splitlines()
@@ -296,8 +291,9 @@ def test_streamed_answers_are_those_of_one_search(folder):
         assert (int(name), float(value)) == (hits.ids[i, j], hits.values[i, j])
 
 
-def test_help_takes_at_most_300_ms_more_than_numpy():
-    assert seconds_more(["-m", "fastmks", "--help"], ["-c", "import numpy"]) < 0.3
+def test_help_does_little_more_than_import():
+    help_ = "from fastmks.cli import run; run(['--help'])"
+    assert count_calls(help_, before="import fastmks") < 60_000
 
 
 def test_help_imports_nothing_heavy():
@@ -318,11 +314,11 @@ def test_completion_knows_commands_and_kernels():
         "COMP_CWORD": "4",
     }
     done = subprocess.run(
-        PROGRAM, env=environment, capture_output=True, text=True, timeout=60, check=False
+        PROGRAM, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert "normalized:" in done.stdout
     environment |= {"COMP_WORDS": "fastmks se", "COMP_CWORD": "1"}
     done = subprocess.run(
-        PROGRAM, env=environment, capture_output=True, text=True, timeout=60, check=False
+        PROGRAM, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.stdout.split() == ["search", "serve"]

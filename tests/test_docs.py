@@ -20,6 +20,7 @@ import fastmks.service
 import fastmks.sklearn
 from fastmks import planner
 from test_package import PUBLIC
+from waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -115,7 +116,7 @@ def run_as_a_program(code, tmp_path):
     script = tmp_path / "block.py"
     script.write_text(small.replace("LocalCluster()", "LocalCluster(dashboard_address=':0')"))
     run = subprocess.run(
-        [sys.executable, script], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, script], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert run.returncode == 0, run.stderr
     assert "<ShardedIndex: 2000 vectors of 50 columns in 4 shards" in run.stdout

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from waiting import PATIENCE
+
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 
 
@@ -16,7 +18,7 @@ def test_examples_run_without_a_warning(script, tmp_path):
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
     )
     assert run.returncode == 0, run.stderr

@@ -15,6 +15,7 @@ from fastmks import Index, InvalidArgument
 from fastmks.outputs import OUTPUT_FORMS, answers_of, output_form, write_answers
 from fastmks.outputs.text import csv_pieces
 from older import index_with_odd_ids
+from waiting import PATIENCE
 
 RNG = np.random.default_rng(3)
 X, Q = (
@@ -210,7 +211,7 @@ def test_an_open_file_and_a_pipe_are_written_to(tmp_path):
     reader = threading.Thread(target=lambda: got.append((tmp_path / "pipe.csv").read_bytes()))
     reader.start()
     write_answers(tmp_path / "pipe.csv", answers(None, np.arange(9)))
-    reader.join(timeout=30)
+    reader.join(timeout=PATIENCE)
     assert got == [buffer.getvalue()]
     assert (tmp_path / "pipe.csv").is_fifo()
     write_answers("/dev/null", answers(None, np.arange(9)), form="parquet")

@@ -19,6 +19,7 @@ from fastmks.container import open_record, write_record
 from fastmks.record import Record
 from fastmks.replacing import replace_file
 from test_container import BLOCK, assert_same, large_record, small_record
+from waiting import PATIENCE
 
 
 class StopError(Exception):
@@ -55,7 +56,7 @@ class TestReplacing:
             [sys.executable, "-c", textwrap.dedent(FULL), tmp_path / "file"],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
         assert result.stdout.split() == ["OSError", str(errno.EFBIG), str(tmp_path / "file")]
@@ -218,21 +219,20 @@ class TestReplacing:
             assert peak < 4 * BLOCK
 
     def test_kill_at_any_moment(self, tmp_path):
-        """Savers of two records in turn are killed 200 times; one of the two is there each time."""
+        """Savers of two records in turn are killed; one of the two is there each time.
+
+        At least 200 times, until enough were killed while they saved, and enough after they had.
+        """
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         result = subprocess.run(
             [sys.executable, "-c", textwrap.dedent(KILL), tmp_path],
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=PATIENCE,
             check=False,
             env=environment,
         )
         assert result.returncode == 0, result.stderr
-        n_kills, n_changes, n_left = map(int, result.stdout.split())
-        assert n_kills == 200
-        assert n_changes > 5  # savers were killed after they had saved, too
-        assert n_left > 5  # and while they were at it
         assert [p.name for p in tmp_path.iterdir()] == ["file"]
 
 
@@ -263,8 +263,9 @@ write_record(path, records[0])
 begin = time.perf_counter()
 write_record(path, records[0])
 longest = min(0.1, 5 * (time.perf_counter() - begin))
-n_changes = n_left = last = 0
-for kill in range(200):
+n_kills = n_changes = n_left = last = 0
+while n_kills < 200 or min(n_changes, n_left) <= 5:
+    n_kills += 1
     pid = os.fork()
     if pid == 0:
         try:
@@ -285,7 +286,6 @@ for kill in range(200):
     n_changes += which != last
     last = which
 write_record(path, records[0])
-print(200, n_changes, n_left)
 """
 
 

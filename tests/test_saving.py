@@ -289,7 +289,7 @@ def _ids_of(task):
 
 
 def test_a_killed_save_leaves_a_whole_index(tmp_path):
-    """Killed at 200 random moments while it saves a small and a large index in turn."""
+    """Killed at random moments while it saves a small and a large index in turn: each is found."""
     path = tmp_path / "x.fmks"
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(20_000, 10))
@@ -297,7 +297,7 @@ def test_a_killed_save_leaves_a_whole_index(tmp_path):
     wanted = {len(one): one.search(rows[:2]) for one in (large, small)}
     small.save(path)
     found = []
-    for _ in range(200):
+    while len(found) < 60 or min(found.count(50), found.count(20_000)) < 5:
         child = os.fork()
         if child == 0:
             while True:
@@ -309,7 +309,6 @@ def test_a_killed_save_leaves_a_whole_index(tmp_path):
         back = load(path, verify=True)
         assert_identical(back.search(rows[:2]), wanted[len(back)])
         found.append(len(back))
-    assert 10 < found.count(50) < 190  # both were there
     small.save(path)
     assert [file.name for file in tmp_path.iterdir()] == ["x.fmks"]  # and no leftovers
 

@@ -58,7 +58,7 @@ def test_scan_is_what_the_oracle_says(problem):
     try:
         index = make_index(problem)
     except KernelValueError:
-        assert isinstance(problem.kernel, K.Normalized)
+        assert "Normalized(" in repr(problem.kernel)  # it, or a part of a sum
         return
     hits = search_or_fault(
         problem,
@@ -129,7 +129,7 @@ def test_self_search_leaves_out_the_object_itself_and_nothing_else(problem):
         hits = index.search_self(k, threads=problem.threads)
     except KernelValueError:
         pairs = (oracle.canonical(problem.kernel, x, y) for x in objects for y in objects)
-        assert isinstance(problem.kernel, K.Normalized) or not all(map(math.isfinite, pairs))
+        assert "Normalized(" in repr(problem.kernel) or not all(map(math.isfinite, pairs))
         return
     oracle.assert_identical(hits, ranked)
 

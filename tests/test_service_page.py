@@ -14,6 +14,7 @@ from fastmks.service.page.views import Views
 from fastmks.service.refusals import RefusalError
 from fastmks.service.working import Deadline
 from serving import serving
+from waiting import PATIENCE, wait_until
 
 TOKEN = "a token of some length"
 VECTORS = np.random.default_rng(3).normal(size=(300, 6))
@@ -26,19 +27,14 @@ def path(tmp_path):
     return path
 
 
-def slow(x, y):
-    time.sleep(0.002)
-    return float(len(set(x) & set(y)))
-
-
 def prompt(x, y):
     return float(len(set(x) & set(y)))
 
 
 @pytest.fixture
-def slow_path(tmp_path):
-    path = tmp_path / "slow.fmks"
-    fastmks.Index(["abc", "bcd"] * 200, slow).save(path, encode=str.encode)
+def words_path(tmp_path):
+    path = tmp_path / "words.fmks"
+    fastmks.Index(["abc", "bcd"] * 200, prompt).save(path, encode=str.encode)
     return path
 
 
@@ -64,12 +60,19 @@ def test_everything_of_it_needs_the_token(path):
             assert "Basic" in refused.headers["www-authenticate"]  # browsers ask for it
 
 
-def test_it_keeps_to_the_time_of_a_request(slow_path):
-    limits = Limits(seconds=0.7, workers=1)  # a search takes longer
+def test_it_keeps_to_the_time_of_a_request(words_path):
+    limits, pause = Limits(seconds=0.7, workers=1), [0.0]
+
+    def pausing(x, y):
+        time.sleep(pause[0])
+        return prompt(x, y)
+
     with serving(
-        slow_path, limits=limits, kernel=slow, decode=bytes.decode, make_routes=page_routes
+        words_path, limits=limits, kernel=pausing, decode=bytes.decode, make_routes=page_routes
     ) as client:
-        answer = client.post("/page/compare", json={"id": "0", "kernel": _own(client), "k": 2})
+        kernel = _own(client)
+        pause[0] = 0.02  # a search takes 8 s
+        answer = client.post("/page/compare", json={"id": "0", "kernel": kernel, "k": 2})
         assert answer.status_code == 408
         assert "took longer than 0.7 s" in answer.json()["error"]["message"]
 
@@ -82,11 +85,9 @@ def test_a_tree_that_takes_too_long_is_given_up(tmp_path, kernel):
     limits = Limits(seconds=1.0, workers=1)
     with serving(path, limits=limits, make_routes=page_routes) as client:
         _own(client)
-        pictures = client.get(f"/page/pictures?kernel={kernel}&tree=true")
-        assert pictures.json()["tree"] is None
         asked = {"id": "0", "kernel": kernel, "algorithm": "tree"}
         assert client.post("/page/compare", json=asked).status_code == 408
-        assert _is_soon_free(client)
+        wait_until(lambda: "fastmks_working 0" in client.get("/metrics").text)
         pictures = client.get(f"/page/pictures?kernel={kernel}&tree=true")
         assert pictures.json()["tree"] is None
 
@@ -159,12 +160,19 @@ def test_its_errors_are_those_of_the_service(path):
         assert (missing.status_code, missing.json()["error"]["type"]) == (404, "NotFound")
 
 
-def test_it_waits_in_the_same_line(slow_path):
-    limits = Limits(seconds=60.0, workers=1, waiting=1)
+def test_it_waits_in_the_same_line(words_path):
+    limits, may_go_on = Limits(seconds=PATIENCE, workers=1, waiting=1), threading.Event()
+    may_go_on.set()
+
+    def waiting(x, y):
+        assert may_go_on.wait(PATIENCE)
+        return prompt(x, y)
+
     with serving(
-        slow_path, limits=limits, kernel=prompt, decode=bytes.decode, make_routes=page_routes
+        words_path, limits=limits, kernel=waiting, decode=bytes.decode, make_routes=page_routes
     ) as client:
         kernel, codes = _own(client), []
+        may_go_on.clear()
 
         def ask():
             asked = {"id": "0", "kernel": kernel, "k": 2}
@@ -173,21 +181,14 @@ def test_it_waits_in_the_same_line(slow_path):
         threads = [threading.Thread(target=ask) for _ in range(5)]
         for thread in threads:
             thread.start()
+        wait_until(lambda: len(codes) == 3)  # one is worked on, and one waits
+        may_go_on.set()
         for thread in threads:
             thread.join()
-        assert set(codes) == {200, 429}
+        assert codes == [429] * 3 + [200] * 2
 
 
 def _own(client):
     while (about := client.get("/page/about")).status_code == 408:  # it goes on, and is kept
         pass
     return about.json()["kernels"][0]["text"]
-
-
-def _is_soon_free(client):
-    end = time.monotonic() + 5.0
-    while time.monotonic() < end:
-        if "fastmks_working 0" in client.get("/metrics").text:
-            return True
-        time.sleep(0.05)
-    return False

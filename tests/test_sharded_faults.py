@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import dask
 import dask.array
@@ -17,6 +16,7 @@ from comparing import assert_identical
 from fastmks import ClusterError, Index, kernels
 from fastmks.dask import ShardedIndex
 from sharding import CONFIG, cluster, cut
+from waiting import PATIENCE, wait_until
 
 rng = np.random.default_rng(1)
 
@@ -33,48 +33,62 @@ def kill_one(client):
     os.kill(pid, signal.SIGKILL)
 
 
-def while_killing(client, work, *, after):
-    """Do some work, and kill a worker when it has begun."""
+class Gate:
+    """Work in other processes notes that it has come here, and waits until it may go on."""
+
+    def __init__(self, folder):
+        self._folder = folder
+
+    def enter(self):
+        (self._folder / f"worker-{os.getpid()}").touch()
+        wait_until((self._folder / "open").exists)
+
+    def open(self):
+        (self._folder / "open").touch()
+
+    def workers(self):
+        return [int(file.name.partition("-")[2]) for file in self._folder.glob("worker-*")]
+
+
+@pytest.fixture
+def gate(tmp_path):
+    return Gate(tmp_path)
+
+
+def while_killing(gate, work):
+    """Do some work, and kill a worker that has begun with it."""
     result = []
     thread = threading.Thread(target=lambda: result.append(work()))
     thread.start()
-    time.sleep(after)
-    is_running = thread.is_alive()
-    kill_one(client)
+    wait_until(gate.workers)
+    os.kill(gate.workers()[0], signal.SIGKILL)
+    gate.open()
     thread.join()
-    assert is_running, "the work was done before a worker could be killed"
     return result[0]
 
 
-def slowly(rows, seconds):
-    def load():
-        import time
-
-        time.sleep(seconds)
+def test_a_worker_killed_during_a_build(client, gate):
+    def load(rows):
+        gate.enter()
         return rows
 
-    return dask.delayed(load, pure=False)()
-
-
-def test_a_worker_killed_during_a_build(client):
     objects = rng.normal(size=(60, 3))
-    parts = [slowly(objects[i : i + 15], 0.6) for i in range(0, 60, 15)]
-    sharded = while_killing(client, lambda: ShardedIndex.build(parts, "linear", client), after=0.9)
+    parts = [dask.delayed(load, pure=False)(objects[i : i + 15]) for i in range(0, 60, 15)]
+    sharded = while_killing(gate, lambda: ShardedIndex.build(parts, "linear", client))
     queries = rng.normal(size=(5, 3))
     assert_identical(sharded.search(queries, 7), Index(objects).search(queries, 7))
 
 
-def test_a_worker_killed_during_a_search(client):
+def test_a_worker_killed_during_a_search(client, gate):
     def kernel(x, y):
-        import time
-
-        time.sleep(0.02)
+        if abs(x) == 1.5:  # only queries have that
+            gate.enter()
         return float(x * y)
 
     objects = [float(x) for x in rng.normal(size=60)]
     own = kernels.Custom(kernel)
     sharded = ShardedIndex.build(cut(objects, 3), own, client, algorithm="scan")
-    hits = while_killing(client, lambda: sharded.search([1.5, -0.5], k=4), after=0.4)
+    hits = while_killing(gate, lambda: sharded.search([1.5, -0.5], k=4))
     wanted = Index(objects, kernels.Custom(lambda x, y: float(x * y))).search([1.5, -0.5], k=4)
     assert_identical(hits, wanted)
 
@@ -159,10 +173,11 @@ def far_cluster(tmp_path):
 
 def test_a_lost_scheduler_is_a_clear_error(far_cluster):
     scheduler, address = far_cluster
-    client = Client(scheduler_file=str(address), set_as_default=False, timeout=10)
+    client = Client(scheduler_file=str(address), set_as_default=False, timeout=PATIENCE)
     try:
         sharded = ShardedIndex.build(dask.array.ones((6, 2), chunks=3), "linear", client)
         assert sharded.search([1.0, 2.0]).values.tolist() == [[3.0]]
+        client._timeout = 1.0  # for which it tries to reach the scheduler again
         scheduler.kill()
         scheduler.wait()
         with pytest.raises(ClusterError, match="scheduler of the cluster is gone"):

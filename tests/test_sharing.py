@@ -16,6 +16,7 @@ import pytest
 import fastmks
 from fastmks import Index, kernels
 from fastmks.locks import Lock, cached_property
+from waiting import PATIENCE
 
 SIZE = 10  # objects that come and go together
 
@@ -196,7 +197,10 @@ def test_interrupts_leave_all_or_nothing():
     print("interrupted", interrupted)
     """
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr
     assert "interrupted 60" in done.stdout
@@ -309,7 +313,7 @@ class TestLock:
         with lock.alone():
             child = os.fork()
             if child == 0:
-                signal.alarm(10)
+                signal.alarm(int(PATIENCE))
                 with lock.alone():
                     os._exit(0)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -348,7 +352,7 @@ class TestCachedProperty:
         assert is_computing.wait(20)
         child = os.fork()
         if child == 0:
-            signal.alarm(10)
+            signal.alarm(int(PATIENCE))
             may_go_on = threading.Event()
             may_go_on.set()
             os._exit(Slow().value)
