@@ -69,7 +69,7 @@ def test_every_sequence_of_objects_will_do(kind):
 @pytest.mark.parametrize(
     "given",
     [None, 5, np.int64(5), np.array(3.0), np.array(None), np.array("abc"), np.ma.masked, object()],
-    ids=repr,
+    ids=lambda given: type(given).__name__,
 )
 def test_what_holds_no_objects_is_named(kind, given):
     """Also arrays without axes, which claim to be iterable."""

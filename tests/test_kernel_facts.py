@@ -136,7 +136,7 @@ class TestGiven:
             (K.Similarity(product, upper_bound=product), product),
             (K.Custom(product) + K.Linear(), K.Custom(product) + K.Cosine()),
         ],
-        ids=str,
+        ids=lambda one: getattr(one, "__name__", str(one)),
     )
     def test_a_kernel_of_another_structure(self, stored, given):
         with pytest.raises(InvalidArgument, match="kernel must be the one that the index"):

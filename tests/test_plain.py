@@ -130,7 +130,7 @@ def nested(depth):
         (1, (2, Colour.RED)),
         nested(40),
     ],
-    ids=str,
+    ids=lambda value: type(value).__name__,
 )
 def test_what_is_not_plain_is_refused_by_name(value):
     with pytest.raises(InvalidArgument, match=r"^labels must be None, .*to be saved; got .*Use a"):
