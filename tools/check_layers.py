@@ -3,8 +3,8 @@
 The layers, from the ground up; a module may import from its own layer and from those below:
 
     0  errors, _core
-    1  _validate, progress, approximation, traversal, lines, wording, fasta, record, locks; files:
-       file_locks, container with layout and replacing, plain; changing, with journal
+    1  arithmetic, _validate, progress, approximation, traversal, lines, wording, fasta, record,
+       locks; files: file_locks, container with layout and replacing, plain; changing, with journal
     2  stores, kernels
     3  objects (stores for a kernel), spaces
     4  engines (engine: what they share; scan, filter and its kinds core_filter, own_bounds, pivots,
@@ -28,7 +28,17 @@ from pathlib import Path
 
 LAYERS = (
     {"errors", "_core"},
-    {"_validate", "progress", "approximation", "traversal", "lines", "fasta", "record", "locks"}
+    {
+        "arithmetic",
+        "_validate",
+        "progress",
+        "approximation",
+        "traversal",
+        "lines",
+        "fasta",
+        "record",
+        "locks",
+    }
     | {"file_locks", "layout", "replacing", "container", "plain", "journal", "changing"}
     | {"wording"},
     {"stores", "kernels"},

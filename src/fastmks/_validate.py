@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmks.arithmetic import own_arithmetic
 from fastmks.errors import InvalidArgument
 
 __all__ = [
@@ -124,7 +125,8 @@ def check_threshold(threshold: Any, n_queries: int) -> np.ndarray[Any, np.dtype[
     """Return a threshold for each query."""
     try:
         given = np.asarray(threshold)
-        array = np.array(given, dtype=np.float64) if given.dtype.kind in "iuf" else None
+        with own_arithmetic():
+            array = np.array(given, dtype=np.float64) if given.dtype.kind in "iuf" else None
     except (TypeError, ValueError):
         array = None
     if array is not None and array.ndim == 0:

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fastmks import _core
+from fastmks.arithmetic import own_arithmetic
 from fastmks.errors import KernelValueError, NotMercerError
 from fastmks.kernels import Kernel
 from fastmks.kernels.object_kernel import leaves
@@ -129,10 +130,11 @@ class Sample:
         with faults_named(kernel, rows.name_of, self.name_of):
             values = _core.scan_matrix(self.space.core, rows.space.core, self.threads)
         relative, absolute = self.rounding_with(rows)
-        left, right = np.sqrt(rows.self_values)[:, None], np.sqrt(self.self_values)
-        limit = (1.0 + 3.0 * relative + 8.0 * _UNIT) * left * right
-        limit += math.sqrt(absolute) * (left + right) + 2.0 * absolute
-        beyond = np.abs(values) > limit
+        with own_arithmetic():
+            left, right = np.sqrt(rows.self_values)[:, None], np.sqrt(self.self_values)
+            limit = (1.0 + 3.0 * relative + 8.0 * _UNIT) * left * right
+            limit += math.sqrt(absolute) * (left + right) + 2.0 * absolute
+            beyond = np.abs(values) > limit
         if beyond.any():
             i, j = map(int, np.argwhere(beyond)[0])
             raise NotMercerError(
@@ -151,10 +153,12 @@ class Sample:
     def squares_from(self, rows: "Sample") -> tuple[_Floats, _Floats]:
         """Return d(row, object)^2 times `scale`, and the nearest that rounding allows."""
         relative, absolute = self.rounding_with(rows)
-        own, other = rows.self_values[:, None] * self.scale, self.self_values * self.scale
-        squares = (own + other) - 2.0 * (self.values_from(rows) * self.scale)
-        doubt = (relative + 4.0 * _UNIT) * (np.sqrt(own) + np.sqrt(other)) ** 2
-        return squares, squares - doubt - 4.0 * absolute * self.scale
+        values = self.values_from(rows)
+        with own_arithmetic():
+            own, other = rows.self_values[:, None] * self.scale, self.self_values * self.scale
+            squares = (own + other) - 2.0 * (values * self.scale)
+            doubt = (relative + 4.0 * _UNIT) * (np.sqrt(own) + np.sqrt(other)) ** 2
+            return squares, squares - doubt - 4.0 * absolute * self.scale
 
 
 def expansions(sample: Sample, report: Callable[[int], None] | None) -> _Floats:
@@ -171,6 +175,7 @@ def expansions(sample: Sample, report: Callable[[int], None] | None) -> _Floats:
     return found
 
 
+@own_arithmetic()
 def expansion_at(squares: _Floats, nearest: _Floats) -> float:
     """Return the greatest |B(p, 2r)| / |B(p, r)| over all r > 0, from p's squares to all objects.
 
@@ -192,9 +197,20 @@ def most_balls(
     The objects whose projection is within r of that of p are covered by balls of radius r, for
     the r at which they are certain shares of the sample. `nearest` is that of all pairs.
     """
+    values = sample.values_from(directions)
+    return _most_balls(sample, directions, values, rng, nearest)
+
+
+@own_arithmetic()
+def _most_balls(
+    sample: Sample,
+    directions: Sample,
+    values: _Floats,
+    rng: "np.random.Generator",
+    nearest: _Floats,
+) -> list[float]:
     lengths = np.sqrt(directions.self_values)
-    values = sample.values_from(directions)[lengths > 0.0]
-    projections = values / lengths[lengths > 0.0, None] * math.sqrt(sample.scale)
+    projections = values[lengths > 0.0] / lengths[lengths > 0.0, None] * math.sqrt(sample.scale)
     ranks = np.unique(np.ceil(np.array(_SHARES) * len(sample)).astype(np.int64)) - 1
     found = []
     for projection in projections:

@@ -5,6 +5,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from fastmks.arithmetic import own_arithmetic
 from fastmks.estimates import Sample
 from fastmks.index import Index
 from fastmks.kernels.precomputed import Remembered
@@ -65,6 +66,7 @@ def _evaluations(drawn: Sample, part: _Positions, queries: Sample) -> float:
     return hits.stats.kernel_evaluations / len(queries)
 
 
+@own_arithmetic()
 def extrapolate(points: tuple[tuple[int, float], ...], n_objects: int) -> tuple[float, float]:
     """Return b of evaluations = a n^b through the points, and the share of n objects at n.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from fastmks._validate import check_count, check_seed, check_threads, import_extra
+from fastmks.arithmetic import own_arithmetic
 from fastmks.errors import InvalidArgument, NotMercerError
 from fastmks.estimates import Sample, expansions, most_balls
 from fastmks.forecast import MOST_QUERIES, extrapolate, measure
@@ -309,6 +310,7 @@ def _short(number: float) -> str:
     return f"{number:.0f}" if number >= 100.0 else f"{number:.3g}"
 
 
+@own_arithmetic()
 def _quantiles(seen: _Floats, levels: Sequence[float]) -> _Floats:
     """Return quantiles that were seen; NaN where nothing was."""
     if len(seen) == 0:

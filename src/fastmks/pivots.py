@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from fastmks import _core
+from fastmks.arithmetic import own_arithmetic
 from fastmks.core_filter import CoreFilter
 from fastmks.engine import AboveFound, Cost, Search, TopKFound
 from fastmks.errors import InvalidArgument, NotMercerError
@@ -254,8 +255,8 @@ class _Draft:
         self.evaluations += len(taken) * len(objects)
         with faults_named(self.space.kernel, name_row, name):
             values = _core.scan_matrix(objects.core, taken.core, self.threads)
-        norms = np.sqrt(np.maximum(self.self_values[rows], 0.0))
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        with own_arithmetic():
+            norms = np.sqrt(np.maximum(self.self_values[rows], 0.0))
             cosines = values / norms[:, None] / norms[: len(candidates)]
         cosines[~np.isfinite(cosines)] = 0.0  # of zero objects
         return _Sample(candidates, held_out, queries, norms, cosines)
@@ -271,19 +272,20 @@ class _Draft:
         residuals = np.where(sample.norms > 0, 1.0, 0.0)
         found: list[int] = []
         while len(found) < most:
-            own = residuals[:n]
-            is_left = own > _LEAST_RESIDUAL
-            gains = np.where(is_left, (left[:n] ** 2).sum(axis=0), 0.0)
-            gains = np.divide(gains, own, out=np.zeros(n), where=is_left)
-            pivot = int(np.argmax(gains))
-            if not gains[pivot] > 0.0:
-                return
-            found.append(pivot)
-            column = left[:, pivot] / np.sqrt(own[pivot])
-            left -= np.outer(column, column[:n])
-            residuals = residuals - column**2
-            is_suspicious = bool((residuals < _SUSPICIOUS).any())
-            residuals = np.maximum(residuals, 0.0)
+            with own_arithmetic():
+                own = residuals[:n]
+                is_left = own > _LEAST_RESIDUAL
+                gains = np.where(is_left, (left[:n] ** 2).sum(axis=0), 0.0)
+                gains = np.divide(gains, own, out=np.zeros(n), where=is_left)
+                pivot = int(np.argmax(gains))
+                if not gains[pivot] > 0.0:
+                    return
+                found.append(pivot)
+                column = left[:, pivot] / np.sqrt(own[pivot])
+                left -= np.outer(column, column[:n])
+                residuals = residuals - column**2
+                is_suspicious = bool((residuals < _SUSPICIOUS).any())
+                residuals = np.maximum(residuals, 0.0)
             yield _Step(pivot, column, is_suspicious)
             if is_suspicious:
                 self._look_closely(sample.candidates[found])
@@ -324,6 +326,7 @@ class _Draft:
 class _Trial:
     """Sampled queries and what they find: how many objects would their bounds leave?"""
 
+    @own_arithmetic()
     def __init__(self, sample: _Sample, values: _Floats) -> None:
         self.sample = sample
         self.n_objects = values.shape[1]
@@ -335,14 +338,13 @@ class _Trial:
         best = -np.sort(-others, axis=1)
         n = sample.n_objects
         norms = sample.norms[n:, None] * sample.norms[:n]
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            self.thresholds = [
-                best[:, min(k, self.n_objects - 1) - 1, None] / norms for k in _RANKS
-            ]  # in cosines; not a number for zero objects, which then survive
+        # In cosines; not a number for zero objects, which then survive.
+        self.thresholds = [best[:, min(k, self.n_objects - 1) - 1, None] / norms for k in _RANKS]
         self.products = np.zeros(self.counts.shape)
         self.residuals = np.ones(len(sample.norms))
         self.n_pivots = 0
 
+    @own_arithmetic()
     def survivors(self, step: _Step) -> float:
         """Return how many objects a query has to look at after another pivot, besides pivots."""
         n, n_candidates = self.sample.n_objects, len(self.sample.candidates)

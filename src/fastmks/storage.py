@@ -8,6 +8,7 @@ import numpy as np
 
 from fastmks import _core
 from fastmks._validate import check_threads
+from fastmks.arithmetic import own_arithmetic
 from fastmks.container import from_bytes, to_bytes
 from fastmks.engines import Engines, Returned, restore_engines
 from fastmks.errors import IndexFileError, InvalidArgument
@@ -312,9 +313,10 @@ def _check_probes(forest: Forest, record: Record) -> None:
     got = _probe(part, positions)
     rounding = part.space.rounding.relative
     tolerance = max(_LEAST_TOLERANCE, rounding if np.isfinite(rounding) else 0.0)
-    lengths = np.sqrt(np.abs(wanted.diagonal()))
-    allowed = 2.0 * tolerance * np.maximum(np.outer(lengths, lengths), np.abs(wanted))
-    is_apart = np.abs(got - wanted) > allowed
+    with own_arithmetic():
+        lengths = np.sqrt(np.abs(wanted.diagonal()))
+        allowed = 2.0 * tolerance * np.maximum(np.outer(lengths, lengths), np.abs(wanted))
+        is_apart = np.abs(got - wanted) > allowed
     if is_apart.any():
         i, j = np.argwhere(is_apart)[0]
         first, second = (part.content.ids.name(int(positions[at])) for at in (i, j))

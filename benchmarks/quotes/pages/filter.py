@@ -61,6 +61,7 @@ def _values_ns(stored: Stored) -> list[float]:
 
 
 _VECTORS = (
+    Stated("some 64 MiB", "a limit of the code"),
     Stated("another object at a cosine of 0.8 or more", "a limit of the code"),
     Quote(
         "One object in {} is evaluated instead of one in {} on ALOI histograms (k = 10), one in {} "

@@ -4,10 +4,12 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from statistics import median
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from fastmks.arithmetic import own_arithmetic
 from fastmks.dask.building import Shard
 from fastmks.dask.cluster import FAN_IN, Cluster, Packed, pack, unpack
 from fastmks.dask.shards import Answer, merge_answers
@@ -183,6 +185,7 @@ def advise(
     )
 
 
+@own_arithmetic()
 def fit_line(points: _Pairs) -> Law:
     """Return the line through points whose errors are relative ones."""
     x, y = np.array(points, dtype=np.float64).T
@@ -192,6 +195,7 @@ def fit_line(points: _Pairs) -> Law:
     return Law(float(at_zero), float(slope), misfit, tuple((float(a), float(b)) for a, b in points))
 
 
+@own_arithmetic()
 def fit_power(points: _Pairs) -> float:
     """Return the power of x that y follows."""
     x, y = np.log(np.array(points, dtype=np.float64)).T
@@ -229,7 +233,7 @@ def _time_engines(index: Index, packed: Packed) -> tuple[int, Any, Any]:
                 started = time.perf_counter()
                 some.search(queries, k=k, algorithm=algorithm)
                 seconds.append(time.perf_counter() - started)
-            times.append((len(some), float(np.median(seconds)) / n_queries))
+            times.append((len(some), median(seconds) / n_queries))
     return n_queries, scan, tree
 
 
@@ -244,7 +248,7 @@ def _time_overhead(cluster: Cluster, n_queries: int, k: int) -> list[tuple[int, 
             few = cluster.reduce(answers, merge_answers, k, name="merge", to=FAN_IN)
             merge_answers(cluster.results(few), k)
             seconds.append(time.perf_counter() - started)
-        points.append((width, float(np.median(seconds[1:]))))
+        points.append((width, median(seconds[1:])))
     return points
 
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from fastmks import _core
+from fastmks.arithmetic import own_arithmetic
 from fastmks.errors import InvalidArgument
 from fastmks.kernels.object_kernel import ObjectKernel
 from fastmks.record import Record
@@ -247,7 +248,7 @@ def _place(store: Any, entry: int) -> tuple[int, int]:
 
 
 def _check_sums(store: VectorStore, name: str) -> None:
-    with np.errstate(over="ignore"):
+    with own_arithmetic():
         if isinstance(store, DenseStore):
             sums = store.array.sum(axis=1, dtype=np.float64)
         else:

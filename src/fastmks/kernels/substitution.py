@@ -7,6 +7,7 @@ import numpy as np
 
 from fastmks import _core
 from fastmks._validate import check_number
+from fastmks.arithmetic import own_arithmetic
 from fastmks.errors import InvalidArgument
 
 __all__ = ["BLOSUM62", "Substitution", "find_substitution", "name_substitution"]
@@ -107,6 +108,7 @@ class Substitution:
         """The scores as an array."""
         return np.array(self.scores, dtype=np.float64)
 
+    @own_arithmetic()
     def is_positive(self, beta: float) -> bool:
         """Whether exp(beta * scores) is positive semidefinite, up to the rounding of eigenvalues.
 
@@ -126,6 +128,7 @@ class Substitution:
         eigenvalues, _ = _core.eigenvectors(np.exp(exponents))
         return bool(eigenvalues[-1] >= -1e-14 * len(self.letters))
 
+    @own_arithmetic()
     def positive_part(self, beta: float) -> "Substitution":
         """Return the scores of most letters, such that exp(beta * scores) is positive semidefinite.
 
@@ -155,7 +158,8 @@ class Substitution:
 
 def _read_scores(scores: Any, size: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     try:
-        array = np.array(scores, dtype=np.float64)
+        with own_arithmetic():
+            array = np.array(scores, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidArgument(f"scores must be a matrix of real numbers: {error}") from error
     if array.shape != (size, size):

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
+from fastmks.arithmetic import own_arithmetic
 from fastmks.errors import InvalidArgument
 from fastmks.sklearn.estimator import KernelEstimator
 from fastmks.sklearn.input import check_targets
@@ -69,7 +70,8 @@ class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator
             objects = self._checked_objects(X)
             targets = check_targets(self, objects, y)
             try:
-                self._targets = targets.astype(np.float64)
+                with own_arithmetic():
+                    self._targets = targets.astype(np.float64)
             except (TypeError, ValueError):
                 raise InvalidArgument(f"y must be numbers; got dtype {targets.dtype}.") from None
             self._keep(self._make_index(objects))

@@ -1,13 +1,15 @@
 """Objects as a sparse graph of their neighbours, for what comes behind them in a pipeline."""
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from fastmks.arithmetic import own_arithmetic
 from fastmks.errors import InvalidArgument, NotMercerError
+from fastmks.hits import Hits
 from fastmks.index import Index
 from fastmks.sklearn.estimator import MODES, KernelEstimator, check_mode
 from fastmks.sklearn.input import threads_of
@@ -15,6 +17,7 @@ from fastmks.spaces import Space, faults_named
 
 __all__ = ["KernelNeighborsTransformer"]
 
+_Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 _ROUNDING = 1e-14  # this share of K(x, x) is nothing, in squared distances and between K(x, x)
 _IMPOSSIBLE = 1e-6  # squared distances below minus this share are those of no Mercer kernel
 
@@ -124,8 +127,13 @@ class KernelNeighborsTransformer(
         # Read here once, for the search and for K(query, query).
         queries = self.index_._forest.parts[0].space.queries(self._checked_queries(X))
         k = 1 + self._checked_count(self.n_neighbors, only_others=True)
-        scale = _self_values(queries)[:, None] + self._self_value
+        own = _self_values(queries)[:, None]
         hits = self.index_.search(queries.objects, k, threads=threads_of(self.n_jobs))
+        return self._graph(self._distances(hits, own, self._self_value), hits.indices)
+
+    @own_arithmetic()
+    def _distances(self, hits: Hits, own: _Floats, other: float) -> _Floats:
+        scale = own + other
         squared = scale - 2.0 * hits.values
         if (squared < -_IMPOSSIBLE * scale).any():
             query, rank = np.argwhere(squared < -_IMPOSSIBLE * scale)[0].tolist()
@@ -134,8 +142,8 @@ class KernelNeighborsTransformer(
                 f"squared distance of {squared[query, rank]:.6g}, which no Mercer kernel does. "
                 "Pass mode='values'."
             )
-        distances = np.sqrt(np.where(squared > _ROUNDING * scale, squared, 0.0))
-        return self._graph(distances, hits.indices)
+        distances: _Floats = np.sqrt(np.where(squared > _ROUNDING * scale, squared, 0.0))
+        return distances
 
 
 def _common_self_value(index: Index) -> float:

@@ -4,6 +4,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from fastmks.arithmetic import own_arithmetic
 from fastmks.errors import InvalidArgument
 from fastmks.kernels import Kernel
 
@@ -35,9 +36,13 @@ def make_weights(values: _Values, weights: Any, kernel: Kernel) -> _Values:
     if isinstance(weights, str) and weights == "uniform":
         return np.ones_like(values)
     if callable(weights):
-        made, what = _called(weights, values), "weights(values)"
-    else:  # who is unlike a query has no say in it
-        made, what = np.maximum(values, 0.0), f"max(0, K) of {kernel!r}"
+        return _scaled(_called(weights, values), "weights(values)")
+    # Who is unlike a query has no say in it.
+    return _scaled(np.maximum(values, 0.0), f"max(0, K) of {kernel!r}")
+
+
+@own_arithmetic()
+def _scaled(made: _Values, what: str) -> _Values:
     greatest = made.max(axis=1, keepdims=True)
     if not greatest.all():
         query = int(np.flatnonzero(greatest == 0.0)[0])
@@ -51,7 +56,9 @@ def make_weights(values: _Values, weights: Any, kernel: Kernel) -> _Values:
 
 
 def _called(weights: Any, values: _Values) -> _Values:
-    made = np.array(weights(values.copy()), dtype=np.float64)
+    returned = weights(values.copy())
+    with own_arithmetic():
+        made = np.array(returned, dtype=np.float64)
     if made.shape != values.shape:
         raise InvalidArgument(
             f"weights(values) must have the shape of values, {values.shape}; got {made.shape}."
@@ -66,6 +73,7 @@ def _called(weights: Any, values: _Values) -> _Values:
     return made
 
 
+@own_arithmetic()
 def vote_shares(
     labels: np.ndarray[Any, np.dtype[np.intp]], weights: _Values, n_classes: int
 ) -> _Values:
@@ -84,6 +92,7 @@ def vote_shares(
     return shares
 
 
+@own_arithmetic()
 def weighted_mean(targets: _Values, weights: _Values) -> _Values:
     """Return the mean of targets (n_queries, k, n_outputs) by weights (n_queries, k).
 

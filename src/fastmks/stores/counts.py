@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fastmks import _core
+from fastmks.arithmetic import own_arithmetic
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.plain import from_plain, to_plain
 from fastmks.record import Record, nest
@@ -182,7 +183,8 @@ def _check_exact(
     Sums of squares below 2**53 are exact, and rounding is monotone: a sum that is not below 2**53
     does not come out below it. By Cauchy and Schwarz no K(x, y) of two others reaches 2**53 then.
     """
-    squares = np.bincount(rows, totals.astype(np.float64) ** 2, minlength=n_objects)
+    with own_arithmetic():
+        squares = np.bincount(rows, totals.astype(np.float64) ** 2, minlength=n_objects)
     for row in np.flatnonzero(squares >= _MOST_EXACT):
         raise InvalidArgument(
             f"{name(int(row))} is too large: K(x, x) is {squares[row]:.3g}, and values are exact "

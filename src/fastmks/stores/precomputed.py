@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from fastmks.arithmetic import own_arithmetic
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.record import Record
 from fastmks.stores.base import Store
@@ -200,15 +201,15 @@ def _read(store: Any, name: str) -> _Floats:
     return np.asarray(store.array, dtype=np.float64)
 
 
+@own_arithmetic()
 def _check_symmetry(values: _Floats, rtol: float, name: str) -> None:
     """Allow what rounding explains: each of both values may be off by rtol sqrt(K(x,x) K(y,y))."""
     norms = np.sqrt(np.abs(values.diagonal()))
     for begin in range(0, len(values), _ROWS_AT_A_TIME):
         rows = values[begin : begin + _ROWS_AT_A_TIME, begin:]
         columns = values[begin:, begin : begin + _ROWS_AT_A_TIME].T
-        with np.errstate(over="ignore"):
-            allowed = norms[begin : begin + _ROWS_AT_A_TIME, None] * norms[None, begin:]
-            is_apart = np.abs(rows - columns) > 2.0 * rtol * np.maximum(allowed, np.abs(rows))
+        allowed = norms[begin : begin + _ROWS_AT_A_TIME, None] * norms[None, begin:]
+        is_apart = np.abs(rows - columns) > 2.0 * rtol * np.maximum(allowed, np.abs(rows))
         if is_apart.any():
             i, j = (int(at) + begin for at in np.argwhere(is_apart)[0])
             raise InvalidArgument(

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fastmks._validate import check_unmasked
+from fastmks.arithmetic import own_arithmetic
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.record import Record
 from fastmks.stores.listing import is_sparse, list_objects
@@ -80,7 +81,7 @@ def _in_dtype(rows: _Array, dtype: np.dtype[Any]) -> _Array | None:
         return rows.astype(object)
     if dtype not in PLAIN_DTYPES or rows.dtype not in PLAIN_DTYPES:
         return None
-    with np.errstate(invalid="ignore", over="ignore"):
+    with own_arithmetic():
         cast = rows.astype(dtype)
         is_same = (cast.astype(rows.dtype) == rows) | (rows != rows)
     is_lost = dtype.kind != "f" and rows.dtype.kind == "f" and not np.isfinite(rows).all()

@@ -6,6 +6,8 @@ from typing import Any, SupportsFloat, TypeAlias
 
 import numpy as np
 
+from fastmks.arithmetic import own_arithmetic
+
 __all__ = ["read_returned"]
 
 _Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
@@ -46,7 +48,7 @@ def _many(returned: Any, n: int) -> _Floats | str:
         return f"returned {_described(returned)}, of shape {array.shape}; {wanted}"
     if array.dtype.kind not in "biuf":
         return f"returned {_described(returned)}, of dtype {array.dtype}; {wanted}"
-    with np.errstate(over="ignore"):  # longdouble beyond float64: infinite, and found by the core
+    with own_arithmetic():  # longdouble beyond float64: infinite, and found by the core
         return np.ascontiguousarray(array, dtype=np.float64)
 
 

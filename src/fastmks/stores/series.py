@@ -10,6 +10,7 @@ import numpy as np
 
 from fastmks import _core
 from fastmks._validate import check_unmasked
+from fastmks.arithmetic import own_arithmetic
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.record import Record, restoring
 from fastmks.stores.base import Store
@@ -168,7 +169,7 @@ def _read_one(item: Any, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
             f"{name} must hold at least one number; got an empty series, shape {array.shape}."
         )
     columns = array.reshape(len(array), -1)
-    with np.errstate(over="ignore"):  # longdouble beyond float64: infinite, and found just below
+    with own_arithmetic():  # longdouble beyond float64: infinite, and found just below
         values = np.ascontiguousarray(columns.T, dtype=np.float64)
     if not np.isfinite(values).all():
         channel, time = np.argwhere(~np.isfinite(values))[0]

@@ -7,6 +7,7 @@ import numpy as np
 
 from fastmks import _core
 from fastmks._validate import check_unmasked
+from fastmks.arithmetic import own_arithmetic
 from fastmks.errors import InvalidArgument
 from fastmks.stores.listing import is_sparse, list_objects
 from fastmks.stores.strings import FOR_STRINGS
@@ -93,7 +94,7 @@ def _dense(objects: Any, name: str, *, single: bool) -> DenseStore:
         )
     _check_columns(array.shape[1], name)
     if array.dtype != dtype or not (array.flags.c_contiguous and array.flags.aligned):
-        with np.errstate(over="ignore"):  # longdouble beyond float64: infinite, found just below
+        with own_arithmetic():  # longdouble beyond float64: infinite, found just below
             array = np.require(array, dtype=dtype, requirements=["C", "A"])
     at = _core.first_not_finite(read_only(array.reshape(-1)))
     if at >= 0:
@@ -175,6 +176,7 @@ def _check_columns(n_columns: int, name: str) -> None:
         raise InvalidArgument(f"{name} must have between 1 and 2**31 - 1 columns; got {n_columns}.")
 
 
+@own_arithmetic()
 def _sparse(objects: Any, name: str) -> SparseStore:
     dtype = _float_dtype(objects.dtype, name)
     if objects.ndim == 1:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmks.arithmetic import own_arithmetic
 from fastmks.errors import FastmksError
 from fastmks.filter import has_offer
 from fastmks.kernels import Kernel, Normalized, as_kernel
@@ -135,7 +136,7 @@ def _has_offer(kernel: Kernel, sample: Any) -> bool:
 def _bandwidth(sample: Any) -> float:
     """Return the median distance within the sample, to two digits."""
     rows = np.asarray(sample.toarray() if hasattr(sample, "toarray") else sample, np.float64)
-    with np.errstate(all="ignore"):
+    with own_arithmetic():
         squares = np.square(rows[:, None, :] - rows[None, :_N_PAIRS, :]).sum(axis=2)
         distance = float(np.median(np.sqrt(squares)))
     rounded = float(f"{distance:.2g}")
@@ -153,8 +154,9 @@ def _spread(kernel: Kernel, sample: Any, seconds: float) -> float:
         return 1.0
     if len(values) == 0:
         return 1.0
-    least = 0.0 if len(values) == 1 else np.median(values)
-    spread = float(f"{abs(values.max() - least):.2g}")
+    with own_arithmetic():
+        least = 0.0 if len(values) == 1 else np.median(values)
+        spread = float(f"{abs(values.max() - least):.2g}")
     return spread if np.isfinite(spread) and spread > 0.0 else 1.0
 
 

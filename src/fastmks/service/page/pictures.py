@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fastmks import _core
+from fastmks.arithmetic import own_arithmetic
 from fastmks.errors import FastmksError
 from fastmks.index import Index
 from fastmks.kernels import Kernel
@@ -36,6 +37,7 @@ class Map:
     space, found from a few of them (kernel principal components).
     """
 
+    @own_arithmetic()
     def __init__(self, positions: _Positions, axes: "_Axes", places: _Floats) -> None:
         self.positions = positions
         self._axes = axes
@@ -56,6 +58,7 @@ class Map:
         """Return which of the objects that are drawn were evaluated, a letter each."""
         return "".join("1" if mark else "0" for mark in evaluated[self.positions].tolist())
 
+    @own_arithmetic()
     def _on_page(self, places: _Floats) -> list[list[int]]:
         width = np.where(self._high > self._low, self._high - self._low, 1.0)
         shares = np.clip((places - self._low) / width, -0.04, 1.04)
@@ -99,10 +102,12 @@ class _Axes:
             rows = np.asarray(objects, dtype=np.float64)
         else:
             rows = _values(self.kernel, objects, self.pivots, progress)
-        centred = rows - self.center
-        return np.stack([(centred * axis).sum(axis=1) for axis in self.axes], axis=1)
+        with own_arithmetic():
+            centred = rows - self.center
+            return np.stack([(centred * axis).sum(axis=1) for axis in self.axes], axis=1)
 
 
+@own_arithmetic()
 def _row_axes(rows: np.ndarray[Any, Any]) -> _Axes:
     center = np.asarray(rows.mean(axis=0, dtype=np.float64))
     centred = rows - center
@@ -115,11 +120,16 @@ def _kernel_axes(objects: Any, kernel: Kernel, progress: Progress) -> _Axes:
     at = np.unique(np.linspace(0, n_objects - 1, min(n_objects, _N_PIVOTS)).astype(int)).tolist()
     pivots = objects[at] if hasattr(objects, "shape") else [objects[i] for i in at]
     values = _values(kernel, pivots, pivots, progress)
+    return _axes_of(kernel, pivots, values)
+
+
+@own_arithmetic()
+def _axes_of(kernel: Kernel, pivots: Any, values: _Floats) -> _Axes:
     centred = values - values.mean(axis=0)
     centred -= centred.mean(axis=1, keepdims=True)
     lengths, vectors = _core.eigenvectors((centred + centred.T) / 2)
     scale = np.sqrt(np.maximum(lengths, 1e-12 * max(1.0, float(np.abs(lengths).max()))))
-    basis = f"the first two axes of the kernel's own space, from {len(at)} objects"
+    basis = f"the first two axes of the kernel's own space, from {len(values)} objects"
     return _Axes(basis, values.mean(axis=0), _two(vectors / scale[:, None]), kernel, pivots)
 
 
