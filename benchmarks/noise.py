@@ -28,7 +28,8 @@ def others_share(before: Moment, after: Moment) -> float | None:
     if before.everyone is None or after.everyone is None or after.clock <= before.clock:
         return None
     others = (after.everyone - before.everyone) - (after.mine - before.mine)
-    return max(0.0, others) / ((after.clock - before.clock) * (os.cpu_count() or 1))
+    share = others / ((after.clock - before.clock) * (os.cpu_count() or 1))
+    return min(1.0, max(0.0, share))  # the ticks of the system are coarser than the clock
 
 
 def wait_for_quiet(most: float, *, seconds: float) -> None:

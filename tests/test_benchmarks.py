@@ -50,6 +50,7 @@ def test_the_share_of_others(monkeypatch):
     assert others_share(start, end) == 0.25  # 5 of 20 CPU seconds
     assert others_share(start, end._replace(everyone=None)) is None
     assert others_share(start, start) is None
+    assert others_share(start, end._replace(clock=start.clock + 0.001)) == 1.0  # a tick is longer
 
 
 def test_truth_ranks_ties_by_smaller_index():
