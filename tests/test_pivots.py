@@ -15,7 +15,6 @@ from fastmks import (
     FastmksError,
     Index,
     InvalidArgument,
-    KernelValueError,
     NotMercerError,
     _core,
 )
@@ -91,15 +90,14 @@ def test_pivots_find_what_the_scan_finds(kind):
 def test_pivots_lose_nothing(problem, m, seed):
     """Duplicates, zeros, scales of 1e-150 and 1e150, rank-deficient sets, saturated kernels."""
     try:
-        Index(problem.objects, problem.kernel, algorithm="scan").search(problem.queries)
+        scan = Index(problem.objects, problem.kernel, algorithm="scan")
+        scan.search(problem.queries)
+        if len(scan) > 1:
+            scan.search_self()
     except FastmksError:  # whose own tests have it
         return
     space = space_of(problem.objects, problem.kernel)
     if not space.is_mercer:
-        return
-    if space.self_values().max() > 1e307:
-        with pytest.raises(KernelValueError, match="the value"):
-            build_pivots(space, threads=1, progress=QUIET, m=m, seed=seed)
         return
     assert_finds_what_the_scan_finds(space, problem.queries, m=m, seed=seed)
 
