@@ -110,7 +110,7 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def describe_machine() -> dict[str, Any]:
     """Return what the speed of a search depends on."""
-    from fastmks.spaces import chosen_isa
+    from fastmks.engines.space import chosen_isa
 
     return {
         "cpu": _cpu_model(),

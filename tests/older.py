@@ -7,5 +7,5 @@ from fastmks import Index
 
 def index_with_odd_ids(objects, kernel="linear", *, ids):
     """An index with ids that are refused today, and that files of before may have."""
-    with mock.patch("fastmks.ids._check_new"):
+    with mock.patch("fastmks.index.ids._check_new"):
         return Index(objects, kernel, ids=ids)

@@ -11,8 +11,8 @@ from scipy import stats
 from comparing import assert_identical
 from fastmks import Index, KernelValueError, Traversal
 from fastmks import kernels as K
-from fastmks.approximation import sample_size
-from fastmks.tree import EvaluationCost
+from fastmks.engines.approximation import sample_size
+from fastmks.engines.tree.tree import EvaluationCost
 from strategies import MERCER, search_problems
 
 TREES = ("tree", "dual-tree")

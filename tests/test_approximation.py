@@ -7,7 +7,7 @@ from scipy import stats
 
 from comparing import assert_identical
 from fastmks import Index, InvalidArgument
-from fastmks.approximation import _chance_of_fewer, sample_size
+from fastmks.engines.approximation import _chance_of_fewer, sample_size
 
 
 def normal(n, d, seed=0):

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import fastmks
 from fastmks import Index, IndexFileError, kernels, load
-from fastmks.container import from_bytes, open_record, to_bytes
-from fastmks.record import Record
-from fastmks.storage import Source, record_forest, restore_index
+from fastmks.files.container import from_bytes, open_record, to_bytes
+from fastmks.files.record import Record
+from fastmks.index.index_file import Source, record_forest, restore_index
 from test_saving import times
 
 
@@ -101,7 +101,7 @@ class TestBadFiles:
                 load(path)
 
     def test_a_large_file_is_verified_before_its_first_use(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(fastmks.loading, "_SOON_VERIFIED", 0)
+        monkeypatch.setattr(fastmks.index.load, "_SOON_VERIFIED", 0)
         rows = np.random.default_rng(0).normal(size=(40_000, 5))
         index, queries, path = Index(rows), rows[:3], tmp_path / "x"
         data = bytearray(to_bytes(record_forest(index._forest)))

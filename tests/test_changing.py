@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import fastmks
-from fastmks.changing import changing, lock_file, n_pending, not_served
 from fastmks.cli import run
+from fastmks.files.index_lock import changing, lock_file, n_pending, not_served
 from serving import Process
 
 

@@ -250,7 +250,7 @@ class TestLooking:
 
         monkeypatch.setattr(Index, "search", slow)
         monkeypatch.setattr(
-            "fastmks.cli.comparing.time", SimpleNamespace(perf_counter=lambda: now[0])
+            "fastmks.cli.engine_comparison.time", SimpleNamespace(perf_counter=lambda: now[0])
         )
         row = fastmks_("bench x.npy q.npy --engines auto --rounds 3").splitlines()[2].split()
         assert row[2:5] == [f"{200 / 23:.4g}", "100", f"{100 / 300:.2%}"]

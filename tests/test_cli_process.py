@@ -234,7 +234,7 @@ with end_by_signals():
     assert (done.stdout, done.stderr, done.returncode) == ("lost\n", "", code)
 
 
-@pytest.mark.parametrize("module", ["fastmks.cli.running", "typer", "fastmks.cli.building"])
+@pytest.mark.parametrize("module", ["fastmks.cli.runner", "typer", "fastmks.cli.build"])
 def test_an_interrupt_while_modules_are_imported_is_no_news(module):
     program = f"""
 import os, signal, sys

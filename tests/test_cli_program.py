@@ -131,7 +131,7 @@ class TestProgram:
         def broken(*_, **__):
             raise RuntimeError("over\nthere")
 
-        monkeypatch.setattr("fastmks.cli.objects.load", broken)
+        monkeypatch.setattr("fastmks.cli.object_files.load", broken)
         code, said = failing("info x.npy")
         assert (code, said) == (
             1,

@@ -13,7 +13,7 @@ from pyarrow import parquet
 from calling import Q, X, rows_of, rows_of_hits, words
 from fastmks import Index, load
 from fastmks.cli import run
-from fastmks.cli.tables import show_answers
+from fastmks.cli.terminal import show_answers
 from fastmks.outputs import answers_of
 from older import index_with_odd_ids
 

@@ -16,10 +16,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from safetensors import safe_open
 
-from fastmks import IndexFileError, InvalidArgument, container
-from fastmks.container import from_bytes, open_record, to_bytes, write_record
-from fastmks.progress import Progress
-from fastmks.record import Record, nest
+from fastmks import IndexFileError, InvalidArgument
+from fastmks._util.progress import Progress
+from fastmks.files import container
+from fastmks.files.container import from_bytes, open_record, to_bytes, write_record
+from fastmks.files.record import Record, nest
 
 DTYPES = [
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),

@@ -18,7 +18,7 @@ import fastmks.inputs
 import fastmks.outputs
 import fastmks.service
 import fastmks.sklearn
-from fastmks import planner
+from fastmks.index import planner
 from test_package import PUBLIC
 from waiting import PATIENCE
 

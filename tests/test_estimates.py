@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import fastmks
-from fastmks import estimates, kernels
-from fastmks.objects import read_objects
+from fastmks import kernels
+from fastmks.analysis import dimension as estimates
+from fastmks.kernels.objects import read_objects
 
 
 def normal(n, d, seed=0):

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fastmks import Index, kernels
-from fastmks.engine import Search
-from fastmks.merge import NOWHERE
-from fastmks.parts import Choice
-from fastmks.progress import Progress
-from fastmks.traversal import check_traversal
+from fastmks._util.progress import Progress
+from fastmks.engines.base import Search
+from fastmks.engines.tree.traversal import check_traversal
+from fastmks.index.merge import NOWHERE
+from fastmks.index.segment import Choice
 from kinds import KINDS
 
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from comparing import assert_identical
 from fastmks import Index, InvalidArgument, _core
 from fastmks import kernels as K
-from fastmks.objects import read_objects
-from fastmks.spaces import Space
-from fastmks.stores.counts import Vocabulary, make_counts
+from fastmks.data.counts import Vocabulary, make_counts
+from fastmks.engines.space import Space
+from fastmks.kernels.objects import read_objects
 
 LABELS = ("C", "N", "", 1, (1, 2), None, b"C")
 

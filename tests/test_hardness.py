@@ -12,11 +12,15 @@ from matplotlib import pyplot
 from scipy import sparse
 
 import fastmks
-from fastmks import estimates, forecast, kernels
+from fastmks import kernels
+from fastmks.analysis import dimension as estimates
+from fastmks.analysis import forecast
 from fastmks.kernels.object_kernel import leaves
 
 matplotlib.use("Agg")
-module = importlib.import_module("fastmks.hardness")  # fastmks.hardness itself is the function
+module = importlib.import_module(
+    "fastmks.analysis.hardness"
+)  # fastmks.hardness itself is the function
 
 
 def normal(n, d, seed=0):

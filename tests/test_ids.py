@@ -9,11 +9,11 @@ import pytest
 
 import fastmks
 from fastmks import IndexFileError, InvalidArgument
-from fastmks.container import open_record, write_record
-from fastmks.ids import LONGEST, as_array
-from fastmks.journal import Journal, name_content
+from fastmks.files.container import open_record, write_record
+from fastmks.files.journal import Journal, name_content
+from fastmks.files.record import Record
+from fastmks.index.ids import LONGEST, as_array
 from fastmks.outputs import answers_of, write_answers
-from fastmks.record import Record
 from fastmks.service import open_served
 from fastmks.service.page import page_routes
 from serving import serving

@@ -6,15 +6,15 @@ import scipy.sparse as sp
 
 from fastmks import InvalidArgument, _core
 from fastmks import kernels as K
+from fastmks.engines.space import Space
 from fastmks.kernels.object_kernel import leaves
-from fastmks.objects import (
+from fastmks.kernels.objects import (
     join_objects,
     joins_at_once,
     read_more,
     read_objects,
     read_queries,
 )
-from fastmks.spaces import Space
 from kinds import KINDS
 
 CASES = pytest.mark.parametrize("kind", KINDS, ids=str)

@@ -11,7 +11,7 @@ import pytest
 
 import fastmks
 from fastmks import Index
-from fastmks.progress import Progress
+from fastmks._util.progress import Progress
 from programs import run_python
 
 PACKAGE = Path(fastmks.__file__).parent
@@ -122,8 +122,8 @@ def test_python_may_end_while_a_daemon_thread_searches(work, threads):
         import atexit, threading
         import numpy as np
         import fastmks
-        from fastmks.axes import choose_axes
-        from fastmks.progress import Progress
+        from fastmks.engines.filters.axes import choose_axes
+        from fastmks._util.progress import Progress
         X = np.random.default_rng(0).normal(size=(100_000, 64))
         index = fastmks.Index(X, threads={threads})
         atexit.register(lambda: print("at exit", index.search(X[:1]).values.shape))
@@ -143,7 +143,11 @@ def test_python_may_end_while_a_daemon_thread_searches(work, threads):
 
 _BLAS = {"dot", "einsum", "inner", "linalg", "matmul", "matvec", "tensordot", "vdot", "vecdot"}
 _BLAS |= {"corrcoef", "cov", "polyfit", "vecmat"}
-_OF_THE_PROGRAM = {"cli/comparing.py", "cli/digits.py", "cli/objects.py"}  # on its main thread
+_OF_THE_PROGRAM = {
+    "cli/engine_comparison.py",
+    "cli/digits.py",
+    "cli/object_files.py",
+}  # on its main thread
 
 
 def test_nothing_calls_blas():

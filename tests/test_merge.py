@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastmks.approximation import Approximation, split_approximation
-from fastmks.engine import AboveFound, Cost, TopKFound
-from fastmks.merge import add_costs, merge_above, merge_top_k
+from fastmks.engines.approximation import Approximation, split_approximation
+from fastmks.engines.base import AboveFound, Cost, TopKFound
+from fastmks.index.merge import add_costs, merge_above, merge_top_k
 
 
 @st.composite

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import fastmks
 from fastmks import FastmksError, Index, hardness, load
 from fastmks import kernels as K
-from fastmks.progress import Progress
+from fastmks._util.progress import Progress
 from fastmks.sklearn import (
     KernelNeighborsClassifier,
     KernelNeighborsRegressor,

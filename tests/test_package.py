@@ -82,22 +82,29 @@ def test_public_names_are_sorted_and_exist():
         assert set(module.__all__) <= set(dir(module))
 
 
-def test_no_layer_imports_upwards():
+def test_no_room_imports_from_above():
     subprocess.run([sys.executable, ROOT / "tools" / "check_layers.py"], check=True)
 
 
-def test_the_layer_guard_sees_an_upward_import(tmp_path):
-    package = tmp_path / "fastmks"
-    package.mkdir()
-    (package / "stores.py").write_text("def f():\n    from fastmks.index import Index\n")
+def test_the_guard_of_layers_sees_what_goes_up_or_across(tmp_path):
+    package, core = tmp_path / "src" / "fastmks", tmp_path / "cpp" / "fastmks"
+    for folder in (package / "data", package / "engines" / "tree", core / "stores"):
+        folder.mkdir(parents=True)
+    (package / "data" / "a.py").write_text("def f():\n    from fastmks.index.ids import Ids\n")
+    (package / "engines" / "tree" / "b.py").write_text("import fastmks.engines.filters.codes\n")
+    (core / "stores" / "c.hpp").write_text('#include "fastmks/spaces/algebra.hpp"\n')
     run = subprocess.run(
-        [sys.executable, ROOT / "tools" / "check_layers.py", package],
+        [sys.executable, ROOT / "tools" / "check_layers.py", tmp_path],
         capture_output=True,
         text=True,
         check=False,
     )
     assert run.returncode == 1
-    assert "stores (layer 2) imports index" in run.stdout
+    assert run.stdout.splitlines() == [
+        "data.a (room data) imports index.ids (room index)",
+        "engines.tree.b (room engines.tree) imports engines.filters.codes (room engines.filters)",
+        "stores/c.hpp includes from the room spaces",
+    ]
 
 
 def test_the_stub_is_that_of_the_extension():

@@ -15,7 +15,7 @@ def test_a_dear_kernel_is_looked_at_for_about_a_second(monkeypatch, seconds):
     """Counted: as many evaluations as fit into a second, or one; not a thousand of them."""
     calls = []
     clock = SimpleNamespace(monotonic=lambda: seconds * len(calls))
-    monkeypatch.setattr("fastmks.service.page.choices.time", clock)
+    monkeypatch.setattr("fastmks.service.page.kernel_choices.time", clock)
 
     def product(x, y):
         calls.append((x, y))

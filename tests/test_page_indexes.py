@@ -9,7 +9,7 @@ import scipy.sparse
 
 import fastmks
 from fastmks import Index, InvalidArgument, kernels
-from fastmks.progress import Progress
+from fastmks._util.progress import Progress
 from fastmks.service.page import demo_index, page_routes
 from fastmks.service.page.views import _read
 from paging import HOSTILE, ONE_BY_ONE, RINGS, ROWS, WORDS, Page

@@ -15,7 +15,7 @@ from fastmks import (
     Traversal,
     kernels,
 )
-from fastmks.forest import _GROWTH
+from fastmks.index.snapshot import _GROWTH
 
 
 class TestParts:

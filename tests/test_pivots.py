@@ -19,12 +19,12 @@ from fastmks import (
     _core,
 )
 from fastmks import kernels as K
-from fastmks.approximation import Approximation
-from fastmks.engine import Search
-from fastmks.pivots import build_pivots
-from fastmks.progress import Progress
-from fastmks.scan import Scan
-from fastmks.spaces import faults_named
+from fastmks._util.progress import Progress
+from fastmks.engines.approximation import Approximation
+from fastmks.engines.base import Search
+from fastmks.engines.filters.pivots import build_pivots
+from fastmks.engines.scan import Scan
+from fastmks.engines.space import faults_named
 from kinds import KINDS
 from strategies import search_problems
 

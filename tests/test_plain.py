@@ -14,9 +14,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fastmks import IndexFileError, InvalidArgument
-from fastmks.container import from_bytes, to_bytes
-from fastmks.plain import from_plain, to_plain
-from fastmks.record import Record
+from fastmks.files.container import from_bytes, to_bytes
+from fastmks.files.record import Record
+from fastmks.files.values import from_plain, to_plain
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=8)  # surrogates too
 ATOMS = st.one_of(

@@ -11,13 +11,13 @@ import pytest
 from comparing import assert_identical
 from fastmks import Index, KernelValueError, Plan
 from fastmks import kernels as K
-from fastmks.planner import Forecast, Planner
+from fastmks.index.planner import Forecast, Planner
 
 
 @pytest.fixture(autouse=True)
 def _busy_machine(monkeypatch):
     """Others at work make every search take longer, but none compute longer."""
-    for module in ("fastmks.parts", "fastmks.planner"):
+    for module in ("fastmks.index.segment", "fastmks.index.planner"):
         monkeypatch.setattr(f"{module}.time", SimpleNamespace(perf_counter=time.process_time))
 
 
@@ -130,7 +130,9 @@ def test_a_clear_choice_lasts_for_a_while(winner, monkeypatch):
 def test_forecasts_follow_what_searches_take(monkeypatch):
     rows = clustered(3000)
     now = itertools.count(step=0.25)  # of a clock that is read before and after each search
-    monkeypatch.setattr("fastmks.parts.time", SimpleNamespace(perf_counter=lambda: next(now)))
+    monkeypatch.setattr(
+        "fastmks.index.segment.time", SimpleNamespace(perf_counter=lambda: next(now))
+    )
     index = Index(rows, threads=1)
     for _ in range(3):
         index.search(rows, k=2, algorithm="scan")

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from fastmks import InvalidArgument, KernelValueError, _core
 from fastmks import kernels as K
-from fastmks.approximation import Approximation
-from fastmks.engine import Search
-from fastmks.objects import read_objects
-from fastmks.postings import build_postings, fits_postings
-from fastmks.progress import Progress
-from fastmks.scan import Scan
-from fastmks.spaces import Space, faults_named
+from fastmks._util.progress import Progress
+from fastmks.engines.approximation import Approximation
+from fastmks.engines.base import Search
+from fastmks.engines.filters.postings import build_postings, fits_postings
+from fastmks.engines.scan import Scan
+from fastmks.engines.space import Space, faults_named
+from fastmks.kernels.objects import read_objects
 from strategies import search_problems
 
 QUIET = Progress(shown=False)

@@ -10,9 +10,15 @@ from hypothesis import strategies as st
 
 from fastmks import FastmksError, IndexFileError, InvalidArgument, _core
 from fastmks import kernels as K
-from fastmks.objects import join_objects, joins_at_once, read_more, read_objects, restore_objects
-from fastmks.record import Record
-from fastmks.spaces import Space
+from fastmks.engines.space import Space
+from fastmks.files.record import Record
+from fastmks.kernels.objects import (
+    join_objects,
+    joins_at_once,
+    read_more,
+    read_objects,
+    restore_objects,
+)
 from kinds import KINDS
 
 CASES = pytest.mark.parametrize("kind", KINDS, ids=str)

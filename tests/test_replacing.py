@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fastmks import replacing
-from fastmks.container import open_record, write_record
-from fastmks.record import Record
-from fastmks.replacing import replace_file
+from fastmks.files import atomic as replacing
+from fastmks.files.atomic import replace_file
+from fastmks.files.container import open_record, write_record
+from fastmks.files.record import Record
 from test_container import BLOCK, assert_same, large_record, small_record
 from waiting import PATIENCE
 
@@ -239,8 +239,8 @@ class TestReplacing:
 FULL = """
 import resource, signal, sys
 import numpy as np
-from fastmks.container import write_record
-from fastmks.record import Record
+from fastmks.files.container import write_record
+from fastmks.files.record import Record
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (3_000_000, 3_000_000))
 try:
@@ -253,8 +253,8 @@ KILL = """
 import os, random, signal, sys, time
 from pathlib import Path
 import numpy as np
-from fastmks.container import open_record, write_record
-from fastmks.record import Record
+from fastmks.files.container import open_record, write_record
+from fastmks.files.record import Record
 
 folder, random = Path(sys.argv[1]), random.Random(0)
 path = folder / "file"

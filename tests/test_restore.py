@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from fastmks import Index, _core
 from fastmks import kernels as K
-from fastmks.axes import choose_axes
+from fastmks.engines.filters.axes import choose_axes
 
 RNG = np.random.default_rng
 ALL_BOUNDS = {"ball", "cap", "shell", "parent"}

@@ -52,7 +52,7 @@ def test_files_of_every_version_answer_as_they_did(path, mmap):
 
 
 def test_there_is_a_file_of_this_version():
-    from fastmks.layout import VERSION
+    from fastmks.files.header import VERSION
 
     assert (FOLDER / f"version{VERSION}" / "tree.fmks") in SAVED
 
@@ -97,7 +97,7 @@ def indexes():
 
 
 def save_all():
-    from fastmks.layout import VERSION
+    from fastmks.files.header import VERSION
 
     folder = FOLDER / f"version{VERSION}"
     folder.mkdir(parents=True, exist_ok=True)

@@ -15,10 +15,10 @@ import pytest
 import fastmks
 from comparing import assert_identical
 from fastmks import Index, InvalidArgument, kernels, load
-from fastmks.container import to_bytes
+from fastmks.files.container import to_bytes
+from fastmks.files.record import Record
+from fastmks.index.index_file import record_forest
 from fastmks.kernels.own import has_functions
-from fastmks.record import Record
-from fastmks.storage import record_forest
 from kinds import KINDS
 from test_living import SEPARATE, algorithms, take
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import fastmks
-from fastmks.journal import Journal, name_content, read_journal
+from fastmks.files.journal import Journal, name_content, read_journal
+from fastmks.service import open as opening_module
 from fastmks.service import open_served
-from fastmks.service import opening as opening_module
 from fastmks.service import served as served_module
 from fastmks.service.refusals import RefusalError, UnwritableError
 from fastmks.service.served import Change

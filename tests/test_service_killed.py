@@ -195,7 +195,8 @@ def test_a_service_that_is_told_to_stop_answers_and_saves(tmp_path, number):
 STUCK = """
 import sys, time
 from pathlib import Path
-from fastmks.service import Limits, app, running, serve
+from fastmks.service import Limits, app, serve
+from fastmks.service import server as running
 
 app.GRACE = running.GRACE = 0.5  # instead of 5 s
 

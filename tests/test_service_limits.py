@@ -18,12 +18,13 @@ import pytest
 
 import fastmks
 from fastmks import kernels
-from fastmks.service import Limits, answers, make_app, open_served, serve
+from fastmks.service import Limits, make_app, open_served, serve
+from fastmks.service import json_answers as answers
 from fastmks.service.guards import is_loopback
 from fastmks.service.page import page_routes
 from fastmks.service.refusals import RefusalError
-from fastmks.service.running import _listen
-from fastmks.service.working import Deadline, Workers
+from fastmks.service.server import _listen
+from fastmks.service.workers import Deadline, Workers
 from serving import Process, serving
 from waiting import PATIENCE, wait_until
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import fastmks
-from fastmks.progress import Progress
+from fastmks._util.progress import Progress
 from fastmks.service import Limits
 from fastmks.service.page import page_routes
 from fastmks.service.page.views import Views
 from fastmks.service.refusals import RefusalError
-from fastmks.service.working import Deadline
+from fastmks.service.workers import Deadline
 from serving import serving
 from waiting import PATIENCE, wait_until
 

@@ -85,7 +85,7 @@ class TestErrors:
     def test_an_id_in_two_shards(self, client, ids, monkeypatch):
         array = dask.array.ones((4, 2), chunks=(2, 2))
         for at_once in (2**28, 8):  # compared by one worker, and by several
-            monkeypatch.setattr("fastmks.dask.building._IDS_AT_ONCE", at_once)
+            monkeypatch.setattr("fastmks.dask.shard_build._IDS_AT_ONCE", at_once)
             match = f"ids must differ; {ids[-1]!r} is given in shard 0 .* and in shard 1"
             with pytest.raises(InvalidArgument, match=match):
                 ShardedIndex.build(array, "linear", client, ids=ids)

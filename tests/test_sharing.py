@@ -15,7 +15,7 @@ import pytest
 
 import fastmks
 from fastmks import Index, kernels
-from fastmks.locks import Lock, cached_property
+from fastmks._util.fork_safe import Lock, cached_property
 from waiting import PATIENCE
 
 SIZE = 10  # objects that come and go together

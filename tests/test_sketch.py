@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from comparing import assert_identical
 from fastmks import Index, InvalidArgument, KernelValueError, load
 from fastmks import kernels as K
-from fastmks.axes import choose_axes
-from fastmks.engine import Search
-from fastmks.progress import Progress
-from fastmks.scan import Scan
-from fastmks.sketch import build_sketch
+from fastmks._util.progress import Progress
+from fastmks.engines.base import Search
+from fastmks.engines.filters.axes import choose_axes
+from fastmks.engines.filters.codes import build_sketch
+from fastmks.engines.scan import Scan
 from programs import run_python
 
 KERNELS = [
@@ -358,7 +358,7 @@ def test_choosing_axes_takes_no_more_memory_than_the_objects(shape):
     code = f"""
     import numpy as np, resource
     from fastmks import Index
-    from fastmks.axes import choose_axes
+    from fastmks.engines.filters.axes import choose_axes
     def greatest():
         return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     rows = np.random.default_rng(0).random({shape}, dtype=np.float32)

@@ -17,7 +17,7 @@ from fastmks.sklearn import (
     KernelNeighborsRegressor,
     KernelNeighborsTransformer,
 )
-from fastmks.sklearn.input import Reading
+from fastmks.sklearn.checked_input import Reading
 
 ESTIMATORS = [
     KernelNeighbors,

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import oracle
 from fastmks import InvalidArgument, KernelValueError, NotMercerError, _core
 from fastmks import kernels as K
-from fastmks.objects import read_objects
-from fastmks.spaces import Space, chosen_isa
+from fastmks.engines.space import Space, chosen_isa
+from fastmks.kernels.objects import read_objects
 from strategies import FAMILIES, KERNELS
 
 

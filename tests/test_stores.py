@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from fastmks import Index, InvalidArgument, _core, kernels
-from fastmks.stores import DenseStore, SparseStore, make_queries, make_store
+from fastmks.data import DenseStore, SparseStore, make_queries, make_store
 
 ROWS = [[1.0, 0.0, 3.0], [0.0, 5.0, 6.0]]
 

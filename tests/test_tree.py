@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from comparing import assert_identical
 from fastmks import Index, InvalidArgument, KernelValueError, Traversal
 from fastmks import kernels as K
-from fastmks.traversal import BOUNDS
+from fastmks.engines.tree.traversal import BOUNDS
 from strategies import MERCER, search_problems
 
 TREES = ("tree", "dual-tree")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from comparing import assert_identical
 from fastmks import Index, InvalidArgument, KernelValueError, NotMercerError, Traversal, _core
 from fastmks import kernels as K
-from fastmks.walked_tree import plan
+from fastmks.engines.tree.search import plan
 
 TREES = ("tree", "dual-tree")
 TRAVERSALS = (

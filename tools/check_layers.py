@@ -1,71 +1,38 @@
-"""Fail when a module imports from a layer above its own.
+"""Fail when a room imports from a room above it. ROOMS and CPP_ROOMS are the one list of layers.
 
-The layers, from the ground up; a module may import from its own layer and from those below:
+A room is a package of src/fastmks, or a folder of cpp/fastmks. Each may import from itself and
+from rooms on earlier lines. docs/developers/architecture.md says what lives in each.
 
-    0  errors, _core
-    1  arithmetic, _validate, progress, approximation, traversal, lines, wording, fasta, record,
-       locks; files: file_locks, container with layout and replacing, plain; changing, with journal
-    2  stores, kernels
-    3  objects (stores for a kernel), spaces
-    4  engines (engine: what they share; scan, filter and its kinds core_filter, own_bounds, pivots,
-       postings, and sketch with axes, tree, tree_view, walked_tree, dual_tree, estimates)
-    5  engines (those of one index)
-    6  planner
-    7  ids, hits, merge (best of several answers), parts, forest (all parts of an index)
-    8  searchable, storage (an index as a record), index, loading
-    9  forecast, hardness
-    10 inputs, outputs: files of objects and of hits
-    11 doors: cli, dask, service, sklearn
-    12 the package itself
-
-One exception, by name: a kernel's own `__call__` and `matrix` are doors on the kernel, and enter
-through `spaces` when they are called.
+One exception, by name: `kernel(x, y)` and `kernel.matrix(A, B)` evaluate through the engines.
 """
 
 import ast
+import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
-LAYERS = (
-    {"errors", "_core"},
-    {
-        "arithmetic",
-        "_validate",
-        "progress",
-        "approximation",
-        "traversal",
-        "lines",
-        "fasta",
-        "record",
-        "locks",
-    }
-    | {"file_locks", "layout", "replacing", "container", "plain", "journal", "changing"}
-    | {"wording"},
-    {"stores", "kernels"},
-    {"objects", "spaces"},
-    {
-        "engine",
-        "scan",
-        "filter",
-        "core_filter",
-        "own_bounds",
-        "pivots",
-        "postings",
-        "sketch",
-        "axes",
-    }
-    | {"tree", "tree_view", "walked_tree", "dual_tree", "estimates"},
-    {"engines"},
-    {"planner"},
-    {"ids", "hits", "merge", "parts", "forest"},
-    {"searchable", "storage", "index", "loading"},
-    {"forecast", "hardness"},
-    {"inputs", "outputs"},
-    {"cli", "dask", "service", "sklearn"},
-    {"__init__", "__main__"},
+ROOT = Path(__file__).parent.parent
+ROOMS = (
+    ("errors", "_core"),  # _core is the compiled extension
+    ("_util",),
+    ("files",),
+    ("data",),
+    ("kernels",),
+    ("engines",),
+    ("engines.tree", "engines.filters"),
+    ("index",),
+    ("analysis",),
+    ("inputs", "outputs"),
+    ("dask", "service", "sklearn"),
+    ("cli",),
+    ("__init__", "__main__"),
 )
-EXCEPTIONS = {("kernels.base", "spaces")}
-RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
+EXCEPTIONS = {("kernels.base", "engines.space")}
+CPP_ROOMS = (("simd",), ("core",), ("stores",), ("spaces",), ("scan",), ("tree", "filters"))
+RANK = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms}
+CPP_RANK = {room: rank for rank, rooms in enumerate(CPP_ROOMS) for room in rooms}
+_INCLUDE = re.compile(r'^\s*#include "fastmks/(\w+)/[^"]+"', re.MULTILINE)
 
 
 def imported_modules(tree: ast.AST) -> set[str]:
@@ -83,32 +50,44 @@ def imported_modules(tree: ast.AST) -> set[str]:
     return {name.removeprefix("fastmks.") for name in found if name.startswith("fastmks.")}
 
 
-def rank_of(module: str) -> int:
-    """Return the layer of a module such as `kernels.base`."""
-    top = module.split(".")[0]
-    if top not in RANK:
-        raise SystemExit(f"{module} has no layer yet: give it one in tools/check_layers.py")
-    return RANK[top]
+def room_of(module: str) -> str:
+    """Return the room of a module such as `engines.tree.search`."""
+    two = ".".join(module.split(".")[:2])
+    room = two if two in RANK else module.split(".")[0]
+    if room not in RANK:
+        raise SystemExit(f"{module} has no room yet: give it one in tools/check_layers.py")
+    return room
 
 
-def upward_imports(package: Path) -> list[str]:
-    """Return a line for each import that goes up."""
-    lines = []
+def upward_imports(package: Path) -> Iterator[str]:
+    """Yield a line for each import of the Python package that goes up or across."""
     for path in sorted(package.rglob("*.py")):
         module = ".".join(path.relative_to(package).with_suffix("").parts)
-        for target in sorted(imported_modules(ast.parse(path.read_text()))):
-            if rank_of(target) > rank_of(module) and (module, target) not in EXCEPTIONS:
-                lines.append(
-                    f"{module} (layer {rank_of(module)}) imports {target} (layer {rank_of(target)})"
-                )
-    return lines
+        room = room_of(module)
+        for target in sorted(imported_modules(ast.parse(path.read_text(encoding="utf-8")))):
+            other = room_of(target)
+            if not _may(RANK, room, other) and (module, target) not in EXCEPTIONS:
+                yield f"{module} (room {room}) imports {target} (room {other})"
+
+
+def upward_includes(core: Path) -> Iterator[str]:
+    """Yield a line for each include of the C++ core that goes up or across."""
+    for path in sorted(file for file in core.rglob("*") if file.suffix in {".hpp", ".cpp", ".inl"}):
+        room = path.relative_to(core).parts[0]
+        for other in sorted(set(_INCLUDE.findall(path.read_text(encoding="utf-8")))):
+            if not _may(CPP_RANK, room, other):
+                yield f"{path.relative_to(core)} includes from the room {other}"
+
+
+def _may(ranks: dict[str, int], room: str, other: str) -> bool:
+    return room == other or ranks[other] < ranks[room]
 
 
 def main() -> None:
-    """Check src/fastmks, or the package given."""
-    default = Path(__file__).parent.parent / "src" / "fastmks"
-    lines = upward_imports(Path(sys.argv[1]) if len(sys.argv) > 1 else default)
-    print("\n".join(lines) if lines else "layers: no upward import")
+    """Check the sources of this checkout, or of the root given."""
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT
+    lines = [*upward_imports(root / "src" / "fastmks"), *upward_includes(root / "cpp" / "fastmks")]
+    print("\n".join(lines) if lines else "layers: nothing imports from above")
     sys.exit(1 if lines else 0)
 
 

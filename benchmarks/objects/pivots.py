@@ -21,13 +21,13 @@ from benchmarks.datasets import digits
 from benchmarks.objects.graphs import read_graph_set
 from benchmarks.report import commit, keep_ledger, markdown, write_ledger
 from fastmks import kernels
-from fastmks.engine import Engine, Search
-from fastmks.pivots import build_pivots
-from fastmks.progress import Progress
-from fastmks.scan import Scan
-from fastmks.traversal import Traversal
-from fastmks.tree import build_tree
-from fastmks.walked_tree import WalkedTree
+from fastmks._util.progress import Progress
+from fastmks.engines.base import Engine, Search
+from fastmks.engines.filters.pivots import build_pivots
+from fastmks.engines.scan import Scan
+from fastmks.engines.tree.search import WalkedTree
+from fastmks.engines.tree.traversal import Traversal
+from fastmks.engines.tree.tree import build_tree
 
 __all__ = ["Case", "Row", "main", "measure"]
 

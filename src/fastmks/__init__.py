@@ -11,6 +11,10 @@ array([[4., 3.]])
 
 from fastmks import kernels
 from fastmks._core import version as __version__
+from fastmks.analysis.hardness import Hardness, hardness
+from fastmks.data.fasta import Fasta, read_fasta
+from fastmks.engines.tree.traversal import Traversal
+from fastmks.engines.tree.tree import Tree
 from fastmks.errors import (
     ClusterError,
     FastmksError,
@@ -20,14 +24,10 @@ from fastmks.errors import (
     NotMercerError,
     ShardError,
 )
-from fastmks.fasta import Fasta, read_fasta
-from fastmks.hardness import Hardness, hardness
-from fastmks.hits import Hits, HitsAbove, Stats
-from fastmks.index import Index
-from fastmks.loading import load
-from fastmks.planner import Plan
-from fastmks.traversal import Traversal
-from fastmks.tree import Tree
+from fastmks.index.hits import Hits, HitsAbove, Stats
+from fastmks.index.index import Index
+from fastmks.index.load import load
+from fastmks.index.planner import Plan
 
 __all__ = [
     "ClusterError",

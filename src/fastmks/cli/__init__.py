@@ -26,7 +26,7 @@ def run(arguments: Sequence[str]) -> int:
     >>> run(["search"])
     2
     """
-    from fastmks._validate import import_extra
+    from fastmks._util.check import import_extra
 
     try:
         for module in ("typer", "rich"):
@@ -34,7 +34,7 @@ def run(arguments: Sequence[str]) -> int:
     except ImportError as error:
         sys.stderr.write(f"fastmks: error: {error}\n")
         return 2
-    from fastmks.cli.running import run_app
+    from fastmks.cli.runner import run_app
 
     return run_app(arguments)
 

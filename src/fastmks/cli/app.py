@@ -7,12 +7,12 @@ import typer
 
 import fastmks
 from fastmks.cli.bench import bench
-from fastmks.cli.building import add, build, remove
+from fastmks.cli.build import add, build, remove
 from fastmks.cli.demo import demo
-from fastmks.cli.kernels import kernels
-from fastmks.cli.looking import explain, hardness, info
-from fastmks.cli.searching import search
-from fastmks.cli.serving import serve
+from fastmks.cli.inspect import explain, hardness, info
+from fastmks.cli.list_kernels import kernels
+from fastmks.cli.search import search
+from fastmks.cli.serve import serve
 
 __all__ = ["app"]
 

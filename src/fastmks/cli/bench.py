@@ -41,7 +41,7 @@ def bench(
 
     Shown are time and evaluations, both of the run of median time, and whether answers agree.
     """
-    from fastmks.cli.comparing import compare
+    from fastmks.cli.engine_comparison import compare
 
     compare(
         refs,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fastmks.cli.serving import PortOption, serve_file
+from fastmks.cli.serve import PortOption, serve_file
 
 __all__ = ["demo"]
 

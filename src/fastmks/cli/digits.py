@@ -13,10 +13,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fastmks import kernels
-from fastmks._validate import import_extra
+from fastmks._util.check import import_extra
 from fastmks.errors import FastmksError
-from fastmks.hits import Hits
-from fastmks.index import Index
+from fastmks.index.hits import Hits
+from fastmks.index.index import Index
 
 __all__ = ["search_digits"]
 

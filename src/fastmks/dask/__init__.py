@@ -3,12 +3,12 @@
 ``pip install ".[dask]"``; docs/scale.md leads from a laptop to a cluster.
 """
 
-from fastmks._validate import import_extra
+from fastmks._util.check import import_extra
 
 import_extra("distributed", extra="dask", needed_by="fastmks.dask")
 
 from fastmks.dask.advice import Advice  # noqa: E402, after the check
-from fastmks.dask.answers import DistributedHits, DistributedHitsAbove  # noqa: E402
 from fastmks.dask.sharded import ShardedIndex, ShardInfo  # noqa: E402
+from fastmks.dask.sharded_hits import DistributedHits, DistributedHitsAbove  # noqa: E402
 
 __all__ = ["Advice", "DistributedHits", "DistributedHitsAbove", "ShardInfo", "ShardedIndex"]

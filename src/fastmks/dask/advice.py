@@ -9,14 +9,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fastmks.arithmetic import own_arithmetic
-from fastmks.dask.building import Shard
+from fastmks._util.arithmetic import own_arithmetic
+from fastmks._util.wording import counted
 from fastmks.dask.cluster import FAN_IN, Cluster, Packed, pack, unpack
-from fastmks.dask.shards import Answer, merge_answers
-from fastmks.engine import Cost, TopKFound
+from fastmks.dask.shard_build import Shard
+from fastmks.dask.shard_work import Answer, merge_answers
+from fastmks.engines.base import Cost, TopKFound
 from fastmks.errors import InvalidArgument
-from fastmks.index import Index
-from fastmks.wording import counted
+from fastmks.index.index import Index
 
 __all__ = ["Advice", "Law", "advise", "fit_line", "fit_power"]
 

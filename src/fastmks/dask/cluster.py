@@ -11,8 +11,8 @@ import cloudpickle
 from distributed import Client, Future, KilledWorker, as_completed, default_client
 from distributed.comm import CommClosedError
 
+from fastmks._util.progress import Progress
 from fastmks.errors import ClusterError, FastmksError, InvalidArgument, ShardError
-from fastmks.progress import Progress
 
 __all__ = ["FAN_IN", "Cluster", "Packed", "pack", "unpack"]
 

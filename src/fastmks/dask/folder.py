@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fastmks.dask.building import Shard
 from fastmks.dask.cluster import Cluster, Packed, pack, unpack
 from fastmks.dask.paths import check_folder, local_path, make_folder, place_of
-from fastmks.dask.shards import ShardFacts, describe_shard, shard_named
+from fastmks.dask.shard_build import Shard
+from fastmks.dask.shard_work import ShardFacts, describe_shard, shard_named
 from fastmks.errors import IndexFileError, InvalidArgument
-from fastmks.index import Index
-from fastmks.loading import load, load_bytes
-from fastmks.replacing import mode_of, replace_file
+from fastmks.files.atomic import mode_of, replace_file
+from fastmks.index.index import Index
+from fastmks.index.load import load, load_bytes
 
 __all__ = ["load_shards", "save_shards"]
 

@@ -7,22 +7,22 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fastmks.dask.building import BuildSettings, Shard, build_shards, check_alike, check_unique
+from fastmks._util.fork_safe import Lock
 from fastmks.dask.cluster import pack
 from fastmks.dask.searchable import SearchableShards, State
-from fastmks.dask.shards import (
+from fastmks.dask.shard_build import BuildSettings, Shard, build_shards, check_alike, check_unique
+from fastmks.dask.shard_work import (
     add_to_shard,
     describe_shard,
     get_from_shard,
     remove_from_shard,
 )
 from fastmks.dask.sources import is_distributed, make_partitions
+from fastmks.data.fasta import Fasta
 from fastmks.errors import InvalidArgument
-from fastmks.fasta import Fasta
-from fastmks.ids import added_ids, shown
-from fastmks.index import Index
-from fastmks.locks import Lock
-from fastmks.objects import join_objects, read_more
+from fastmks.index.ids import added_ids, shown
+from fastmks.index.index import Index
+from fastmks.kernels.objects import join_objects, read_more
 
 __all__ = ["LivingShards"]
 

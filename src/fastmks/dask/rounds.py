@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from distributed import Future
 
-from fastmks.dask.building import Shard
 from fastmks.dask.cluster import Cluster, pack
-from fastmks.dask.shards import (
+from fastmks.dask.shard_build import Shard
+from fastmks.dask.shard_work import (
     Answer,
     Question,
     given_queries,
@@ -18,10 +18,10 @@ from fastmks.dask.shards import (
     search_routed,
     search_shard,
 )
-from fastmks.engine import Cost
-from fastmks.index import Index
-from fastmks.merge import add_costs
-from fastmks.objects import join_objects, read_objects
+from fastmks.engines.base import Cost
+from fastmks.index.index import Index
+from fastmks.index.merge import add_costs
+from fastmks.kernels.objects import join_objects, read_objects
 
 __all__ = ["Digest", "ask_in_one_round", "ask_in_two_rounds", "make_digest"]
 

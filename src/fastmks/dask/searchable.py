@@ -9,26 +9,17 @@ from typing import Any, TypeAlias
 import numpy as np
 from distributed import Future
 
-from fastmks._validate import (
+from fastmks._util.check import (
     check_count,
     check_k,
     check_number,
     check_threads,
     check_threshold,
 )
-from fastmks.approximation import Approximation, make_approximation, split_approximation
-from fastmks.dask.answers import (
-    Blocks,
-    Context,
-    DistributedHits,
-    DistributedHitsAbove,
-    make_hits,
-    make_hits_above,
-)
-from fastmks.dask.building import Shard, load_named
 from fastmks.dask.cluster import FAN_IN, Cluster, pack
 from fastmks.dask.rounds import ask_in_one_round, ask_in_two_rounds, make_digest
-from fastmks.dask.shards import (
+from fastmks.dask.shard_build import Shard, load_named
+from fastmks.dask.shard_work import (
     Answer,
     Question,
     find_in_shard,
@@ -36,14 +27,23 @@ from fastmks.dask.shards import (
     merge_answers,
     search_shard_above,
 )
+from fastmks.dask.sharded_hits import (
+    Blocks,
+    Context,
+    DistributedHits,
+    DistributedHitsAbove,
+    make_hits,
+    make_hits_above,
+)
 from fastmks.dask.sources import is_distributed, make_partitions
+from fastmks.engines.approximation import Approximation, make_approximation, split_approximation
+from fastmks.engines.tree.traversal import Traversal, check_traversal
 from fastmks.errors import InvalidArgument
-from fastmks.hits import Hits, HitsAbove
-from fastmks.ids import check_kind, read_ids, read_mask, shown
-from fastmks.index import Index
-from fastmks.parts import Choice
-from fastmks.searchable import check_algorithm
-from fastmks.traversal import Traversal, check_traversal
+from fastmks.index.hits import Hits, HitsAbove
+from fastmks.index.ids import check_kind, read_ids, read_mask, shown
+from fastmks.index.index import Index
+from fastmks.index.searchable import check_algorithm
+from fastmks.index.segment import Choice
 
 __all__ = ["SearchableShards", "State"]
 

@@ -8,22 +8,22 @@ from typing import Any, NoReturn
 from dask.sizeof import sizeof
 from distributed import Client
 
-from fastmks._validate import check_count, check_function, check_k, check_threads
+from fastmks._util.check import check_count, check_function, check_k, check_threads
+from fastmks._util.fork_safe import Lock
 from fastmks.dask.advice import Advice, advise
-from fastmks.dask.building import BuildSettings, Shard, build_shards, check_alike, check_unique
 from fastmks.dask.cluster import Cluster, pack
 from fastmks.dask.folder import load_shards, save_shards
 from fastmks.dask.living import LivingShards
 from fastmks.dask.searchable import State
-from fastmks.dask.shards import empty_copy
+from fastmks.dask.shard_build import BuildSettings, Shard, build_shards, check_alike, check_unique
+from fastmks.dask.shard_work import empty_copy
 from fastmks.dask.sources import make_partitions
+from fastmks.engines.tree.traversal import check_base
 from fastmks.errors import InvalidArgument
-from fastmks.index import Index
+from fastmks.index.index import Index
+from fastmks.index.searchable import check_algorithm
 from fastmks.kernels import Kernel, as_kernel
-from fastmks.locks import Lock
-from fastmks.objects import joins_at_once
-from fastmks.searchable import check_algorithm
-from fastmks.traversal import check_base
+from fastmks.kernels.objects import joins_at_once
 
 __all__ = ["ShardInfo", "ShardedIndex"]
 

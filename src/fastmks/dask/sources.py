@@ -12,9 +12,9 @@ from dask.base import is_dask_collection
 from dask.delayed import Delayed
 from distributed import Future
 
+from fastmks.data.fasta import Fasta, read_fasta
 from fastmks.errors import InvalidArgument
-from fastmks.fasta import Fasta, read_fasta
-from fastmks.ids import read_ids
+from fastmks.index.ids import read_ids
 
 __all__ = ["File", "Loaded", "Partition", "is_distributed", "load_partition", "make_partitions"]
 

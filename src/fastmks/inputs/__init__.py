@@ -8,6 +8,6 @@ Examples
 """
 
 from fastmks.inputs.chunks import Chunk, read_names
-from fastmks.inputs.files import FORMS, ObjectFile, open_objects
+from fastmks.inputs.object_file import FORMS, ObjectFile, open_objects
 
 __all__ = ["FORMS", "Chunk", "ObjectFile", "open_objects", "read_names"]

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, Any, cast
 
+from fastmks._util.lines import numbered_lines
 from fastmks.errors import InvalidArgument
-from fastmks.lines import numbered_lines
 
 __all__ = ["Stream", "damage_named", "open_stream"]
 

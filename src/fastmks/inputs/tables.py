@@ -9,9 +9,9 @@ import numpy as np
 from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Chunk, Opened, Reading, batches
 from fastmks.inputs.headers import is_number
-from fastmks.inputs.layout import Layout, has_decimal_comma, lay_out, trimmed
 from fastmks.inputs.molecules import Fingerprints
 from fastmks.inputs.streams import Stream
+from fastmks.inputs.table_format import Layout, has_decimal_comma, lay_out, trimmed
 
 __all__ = ["open_csv"]
 

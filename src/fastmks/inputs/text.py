@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from fastmks.data.fasta import fasta_records
 from fastmks.errors import InvalidArgument
-from fastmks.fasta import fasta_records
 from fastmks.inputs.chunks import Chunk, Opened, Reading, batches
 from fastmks.inputs.streams import Stream
 

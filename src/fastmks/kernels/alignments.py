@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from fastmks import _core
-from fastmks._validate import check_number
-from fastmks.errors import InvalidArgument
-from fastmks.kernels.object_kernel import ObjectKernel
-from fastmks.kernels.substitution import Substitution, find_substitution, name_substitution
-from fastmks.record import Record
-from fastmks.stores import Store
-from fastmks.stores.residues import (
+from fastmks._util.check import check_number
+from fastmks.data import Store
+from fastmks.data.residues import (
     ResidueStore,
     join_residues,
     make_more_residues,
     make_residues,
     restore_residues,
 )
+from fastmks.errors import InvalidArgument
+from fastmks.files.record import Record
+from fastmks.kernels.object_kernel import ObjectKernel
+from fastmks.kernels.substitution import Substitution, find_substitution, name_substitution
 
 __all__ = ["LocalAlignment", "SegmentMatch", "SmithWaterman"]
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from fastmks._validate import check_number
+from fastmks._util.check import check_number
 from fastmks.errors import InvalidArgument
 
 __all__ = ["Kernel", "Normalized", "OnField", "Product", "Scaled", "Sum", "how_to_write"]
@@ -65,7 +65,9 @@ class Kernel(ABC):
         >>> Polynomial(degree=2, offset=1.0)([1.0, 2.0], [3.0, 4.0])
         144.0
         """
-        from fastmks.spaces import evaluate_pair  # a door on the kernel: see tools/check_layers.py
+        from fastmks.engines.space import (
+            evaluate_pair,  # a door on the kernel: see tools/check_layers.py
+        )
 
         return evaluate_pair(self, x, y)
 
@@ -83,7 +85,7 @@ class Kernel(ABC):
         array([[1., 1.],
                [1., 2.]])
         """
-        from fastmks.spaces import evaluate_matrix
+        from fastmks.engines.space import evaluate_matrix
 
         return evaluate_matrix(self, A, B, threads=threads)
 

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from fastmks import _core
+from fastmks.data import Store
+from fastmks.data.counts import CountStore, make_counts, restore_counts
+from fastmks.data.graphs import Graphs, join_graphs, list_graphs, read_graphs
+from fastmks.data.vocabulary import Vocabulary
 from fastmks.errors import InvalidArgument
+from fastmks.files.record import Record
 from fastmks.kernels.object_kernel import ObjectKernel
-from fastmks.record import Record
-from fastmks.stores import Store
-from fastmks.stores.counts import CountStore, make_counts, restore_counts
-from fastmks.stores.graphs import Graphs, join_graphs, list_graphs, read_graphs
-from fastmks.stores.vocabulary import Vocabulary
 
 __all__ = ["GraphKernel", "ShortestPath", "WeisfeilerLehman"]
 

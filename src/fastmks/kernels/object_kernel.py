@@ -6,10 +6,10 @@ from dataclasses import fields
 from typing import Any, ClassVar, cast
 
 from fastmks import _core
+from fastmks.data import Store
 from fastmks.errors import InvalidArgument
+from fastmks.files.record import Record
 from fastmks.kernels.base import Kernel, Normalized, OnField, Product, Scaled, Sum
-from fastmks.record import Record
-from fastmks.stores import Store
 
 __all__ = ["ObjectKernel", "leaves"]
 

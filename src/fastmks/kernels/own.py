@@ -8,23 +8,23 @@ from types import MethodType
 from typing import Any, cast
 
 from fastmks import _core
-from fastmks._validate import check_number
-from fastmks.errors import IndexFileError, InvalidArgument
-from fastmks.kernels.base import Kernel, how_to_write
-from fastmks.kernels.compiled import Compiled, find_compiled
-from fastmks.kernels.object_kernel import ObjectKernel, leaves
-from fastmks.locks import cached_property
-from fastmks.record import Record
-from fastmks.stores import DenseStore, Store, make_queries, make_store
-from fastmks.stores.python import PYTHON_OBJECTS, Functions, PythonStore, join_python
-from fastmks.stores.python_input import (
+from fastmks._util.check import check_number
+from fastmks._util.fork_safe import cached_property
+from fastmks.data import DenseStore, Store, make_queries, make_store
+from fastmks.data.python_objects import PYTHON_OBJECTS, Functions, PythonStore, join_python
+from fastmks.data.python_objects_input import (
     read_more_python,
     read_object,
     read_python,
     read_python_queries,
     restore_python,
 )
-from fastmks.stores.vectors import join_vectors, restore_vectors
+from fastmks.data.vectors import join_vectors, restore_vectors
+from fastmks.errors import IndexFileError, InvalidArgument
+from fastmks.files.record import Record
+from fastmks.kernels.base import Kernel, how_to_write
+from fastmks.kernels.compiled import Compiled, find_compiled
+from fastmks.kernels.object_kernel import ObjectKernel, leaves
 
 __all__ = ["Custom", "Similarity", "check_rtol", "function_label", "has_functions"]
 

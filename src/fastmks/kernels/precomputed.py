@@ -6,13 +6,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from fastmks import _core
-from fastmks.errors import InvalidArgument
-from fastmks.kernels.base import Kernel
-from fastmks.kernels.object_kernel import ObjectKernel
-from fastmks.kernels.own import check_rtol
-from fastmks.record import Record
-from fastmks.stores import Store
-from fastmks.stores.precomputed import (
+from fastmks.data import Store
+from fastmks.data.precomputed import (
     PrecomputedStore,
     join_values,
     read_gram_matrix,
@@ -20,6 +15,11 @@ from fastmks.stores.precomputed import (
     read_value_rows,
     restore_values,
 )
+from fastmks.errors import InvalidArgument
+from fastmks.files.record import Record
+from fastmks.kernels.base import Kernel
+from fastmks.kernels.object_kernel import ObjectKernel
+from fastmks.kernels.own import check_rtol
 
 __all__ = ["Precomputed", "Remembered"]
 

@@ -8,12 +8,9 @@ from numbers import Integral
 from typing import Any, cast
 
 from fastmks import _core
-from fastmks._validate import check_count, check_number
-from fastmks.errors import InvalidArgument
-from fastmks.kernels.object_kernel import ObjectKernel
-from fastmks.record import Record
-from fastmks.stores import Store
-from fastmks.stores.sequences import (
+from fastmks._util.check import check_count, check_number
+from fastmks.data import Store
+from fastmks.data.sequences import (
     GramRule,
     GramStore,
     count_grams,
@@ -22,6 +19,9 @@ from fastmks.stores.sequences import (
     join_grams,
     restore_grams,
 )
+from fastmks.errors import InvalidArgument
+from fastmks.files.record import Record
+from fastmks.kernels.object_kernel import ObjectKernel
 
 __all__ = ["AMINO_ACIDS", "Mismatch", "Spectrum"]
 

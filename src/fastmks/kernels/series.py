@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from fastmks import _core
-from fastmks._validate import check_count, check_number
+from fastmks._util.check import check_count, check_number
+from fastmks.data import Store
+from fastmks.data.series import SeriesStore, join_series, make_series, restore_series
 from fastmks.errors import InvalidArgument
+from fastmks.files.record import Record
 from fastmks.kernels.object_kernel import ObjectKernel
-from fastmks.record import Record
-from fastmks.stores import Store
-from fastmks.stores.series import SeriesStore, join_series, make_series, restore_series
 
 __all__ = ["GlobalAlignment"]
 

@@ -8,20 +8,17 @@ from typing import Any, cast
 import numpy as np
 
 from fastmks import _core
-from fastmks.arithmetic import own_arithmetic
-from fastmks.errors import InvalidArgument
-from fastmks.kernels.object_kernel import ObjectKernel
-from fastmks.record import Record
-from fastmks.stores import DenseStore, Store, VectorStore, make_queries, make_store
-from fastmks.stores.bits import BitStore
-from fastmks.stores.fingerprints import (
+from fastmks._util.arithmetic import own_arithmetic
+from fastmks.data import DenseStore, Store, VectorStore, make_queries, make_store
+from fastmks.data.bits import BitStore
+from fastmks.data.fingerprints import (
     join_fingerprints,
     read_fingerprint_queries,
     read_fingerprints,
     read_more_fingerprints,
     restore_fingerprints,
 )
-from fastmks.stores.sets import (
+from fastmks.data.sets import (
     MemberStore,
     check_member,
     join_sets,
@@ -29,7 +26,10 @@ from fastmks.stores.sets import (
     read_sets,
     restore_sets,
 )
-from fastmks.stores.vectors import join_vectors, restore_vectors
+from fastmks.data.vectors import join_vectors, restore_vectors
+from fastmks.errors import InvalidArgument
+from fastmks.files.record import Record
+from fastmks.kernels.object_kernel import ObjectKernel
 
 __all__ = ["Jaccard", "MinMax", "Tanimoto"]
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, cast
 
 from fastmks import _core
-from fastmks._validate import check_count, check_number
+from fastmks._util.check import check_count, check_number
+from fastmks.data import Store, VectorStore, make_queries, make_store
+from fastmks.data.vectors import join_vectors, restore_vectors
 from fastmks.errors import InvalidArgument
+from fastmks.files.record import Record
 from fastmks.kernels.object_kernel import ObjectKernel
-from fastmks.record import Record
-from fastmks.stores import Store, VectorStore, make_queries, make_store
-from fastmks.stores.vectors import join_vectors, restore_vectors
 
 __all__ = [
     "FORMS",

@@ -8,6 +8,6 @@ Examples
 """
 
 from fastmks.outputs.answers import Answers, answers_of
-from fastmks.outputs.files import OUTPUT_FORMS, output_form, write_answers
+from fastmks.outputs.writer import OUTPUT_FORMS, output_form, write_answers
 
 __all__ = ["OUTPUT_FORMS", "Answers", "answers_of", "output_form", "write_answers"]

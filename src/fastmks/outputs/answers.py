@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fastmks.errors import InvalidArgument
-from fastmks.hits import Hits, HitsAbove
-from fastmks.ids import as_array
+from fastmks.index.hits import Hits, HitsAbove
+from fastmks.index.ids import as_array
 
 __all__ = ["Answers", "answers_of", "no_utf8"]
 

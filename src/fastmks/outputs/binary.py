@@ -8,8 +8,8 @@ from typing import IO, Any, TypeAlias, cast
 
 import numpy as np
 
-from fastmks._validate import import_extra
-from fastmks.ids import is_text
+from fastmks._util.check import import_extra
+from fastmks.index.ids import is_text
 from fastmks.outputs.answers import Answers, no_utf8
 
 __all__ = ["npz_pieces", "parquet_pieces"]

@@ -3,15 +3,15 @@
 ``pip install ".[service]"``; docs/service.md says how.
 """
 
-from fastmks._validate import import_extra
+from fastmks._util.check import import_extra
 
 import_extra("starlette", extra="service", needed_by="fastmks.service")
 import_extra("uvicorn", extra="service", needed_by="fastmks.service")
 
 from fastmks.service.app import make_app  # noqa: E402, after the check
 from fastmks.service.limits import Limits  # noqa: E402
-from fastmks.service.opening import open_served  # noqa: E402
-from fastmks.service.running import serve  # noqa: E402
+from fastmks.service.open import open_served  # noqa: E402
 from fastmks.service.served import Served  # noqa: E402
+from fastmks.service.server import serve  # noqa: E402
 
 __all__ = ["Limits", "Served", "make_app", "open_served", "serve"]

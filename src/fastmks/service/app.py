@@ -15,20 +15,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from fastmks.progress import Progress
-from fastmks.service.answers import explain, search, show_stats
-from fastmks.service.asking import Asking, Reader
-from fastmks.service.bodies import Bodies
-from fastmks.service.forms import form_of
+from fastmks._util.progress import Progress
+from fastmks.service.body import Bodies
 from fastmks.service.guards import ROUTE, Guard, answer_refusal, check_token
+from fastmks.service.json import read_json, to_json
+from fastmks.service.json_answers import explain, search, show_stats
+from fastmks.service.json_objects import form_of
 from fastmks.service.limits import Limits
 from fastmks.service.metrics import Metrics
 from fastmks.service.openapi import describe
-from fastmks.service.reading import read_json, to_json
 from fastmks.service.refusals import RefusalError, UnwritableError, refusal_of
+from fastmks.service.schema import Asking, Reader
 from fastmks.service.served import Change, Served
-from fastmks.service.whole import WholeRoute
-from fastmks.service.working import GRACE, Deadline, LimitedRun, Run, Workers
+from fastmks.service.whole_paths import WholeRoute
+from fastmks.service.workers import GRACE, Deadline, LimitedRun, Run, Workers
 
 __all__ = ["make_app"]
 

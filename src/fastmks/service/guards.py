@@ -15,8 +15,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fastmks.errors import InvalidArgument
+from fastmks.service.json import to_json
 from fastmks.service.metrics import Metrics
-from fastmks.service.reading import to_json
 from fastmks.service.refusals import RefusalError
 
 __all__ = ["OPEN", "ROUTE", "Guard", "answer_refusal", "check_token", "is_loopback"]

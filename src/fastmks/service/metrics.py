@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from itertools import accumulate
 
-from fastmks.hits import Stats
+from fastmks.index.hits import Stats
 
 __all__ = ["Metrics"]
 

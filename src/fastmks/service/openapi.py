@@ -3,8 +3,8 @@
 from typing import Any
 
 from fastmks._core import version
-from fastmks.service.asking import Reader
-from fastmks.service.form import Form, Schema
+from fastmks.service.json_format import Form, Schema
+from fastmks.service.schema import Reader
 
 __all__ = ["describe"]
 

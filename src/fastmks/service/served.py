@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from fastmks.errors import InvalidArgument
-from fastmks.index import Index
-from fastmks.journal import Journal, name_content
-from fastmks.replacing import mode_of, sync_folder
-from fastmks.service.form import Form
+from fastmks.files.atomic import mode_of, sync_folder
+from fastmks.files.journal import Journal, name_content
+from fastmks.index.index import Index
+from fastmks.service.json_format import Form
 from fastmks.service.refusals import ConflictError, RefusalError, UnwritableError
 
 __all__ = ["Change", "Served", "Writable"]

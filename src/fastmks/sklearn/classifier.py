@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin
 from sklearn.utils.multiclass import check_classification_targets
 
+from fastmks.sklearn.checked_input import check_targets, warn_of_column
 from fastmks.sklearn.estimator import KernelEstimator
-from fastmks.sklearn.input import check_targets, warn_of_column
 from fastmks.sklearn.voting import check_weights, make_weights, vote_shares
 
 __all__ = ["KernelNeighborsClassifier"]

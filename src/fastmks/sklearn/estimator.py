@@ -9,12 +9,12 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from fastmks._validate import check_count
+from fastmks._util.check import check_count
 from fastmks.errors import InvalidArgument
-from fastmks.hits import Hits
-from fastmks.index import Index
+from fastmks.index.hits import Hits
+from fastmks.index.index import Index
 from fastmks.kernels import as_kernel
-from fastmks.sklearn.input import Reading, read_input, threads_of
+from fastmks.sklearn.checked_input import Reading, read_input, threads_of
 from fastmks.sklearn.kernel_parameters import changed_kernel, named_parameters
 
 __all__ = ["MODES", "KernelEstimator", "check_mode"]

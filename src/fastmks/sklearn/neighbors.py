@@ -7,9 +7,9 @@ from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
 from fastmks.errors import InvalidArgument
-from fastmks.hits import HitsAbove
+from fastmks.index.hits import HitsAbove
+from fastmks.sklearn.checked_input import threads_of
 from fastmks.sklearn.estimator import MODES, KernelEstimator, check_mode
-from fastmks.sklearn.input import threads_of
 
 __all__ = ["KernelNeighbors"]
 

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
-from fastmks.arithmetic import own_arithmetic
+from fastmks._util.arithmetic import own_arithmetic
 from fastmks.errors import InvalidArgument
+from fastmks.sklearn.checked_input import check_targets
 from fastmks.sklearn.estimator import KernelEstimator
-from fastmks.sklearn.input import check_targets
 from fastmks.sklearn.voting import check_weights, make_weights, weighted_mean
 
 __all__ = ["KernelNeighborsRegressor"]

@@ -7,13 +7,13 @@ from scipy.sparse import csr_matrix
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from fastmks.arithmetic import own_arithmetic
+from fastmks._util.arithmetic import own_arithmetic
+from fastmks.engines.space import Space, faults_named
 from fastmks.errors import InvalidArgument, NotMercerError
-from fastmks.hits import Hits
-from fastmks.index import Index
+from fastmks.index.hits import Hits
+from fastmks.index.index import Index
+from fastmks.sklearn.checked_input import threads_of
 from fastmks.sklearn.estimator import MODES, KernelEstimator, check_mode
-from fastmks.sklearn.input import threads_of
-from fastmks.spaces import Space, faults_named
 
 __all__ = ["KernelNeighborsTransformer"]
 

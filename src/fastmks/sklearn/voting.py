@@ -4,7 +4,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fastmks.arithmetic import own_arithmetic
+from fastmks._util.arithmetic import own_arithmetic
 from fastmks.errors import InvalidArgument
 from fastmks.kernels import Kernel
 

@@ -4,11 +4,11 @@
 something to look at. ``pip install ".[service]"``.
 """
 
-from fastmks._validate import import_extra
+from fastmks._util.check import import_extra
 
 import_extra("starlette", extra="service", needed_by="fastmks.service.page")
 
-from fastmks.service.page.demo import demo_index  # noqa: E402, after the check
+from fastmks.service.page.demo_index import demo_index  # noqa: E402, after the check
 from fastmks.service.page.routes import Served, page_routes  # noqa: E402
 
 __all__ = ["Served", "demo_index", "page_routes"]

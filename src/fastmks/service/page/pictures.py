@@ -8,14 +8,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fastmks import _core
-from fastmks.arithmetic import own_arithmetic
+from fastmks._util.arithmetic import own_arithmetic
+from fastmks._util.progress import Progress
+from fastmks.engines.tree.tree import Tree
 from fastmks.errors import FastmksError
-from fastmks.index import Index
+from fastmks.index.index import Index
 from fastmks.kernels import Kernel
-from fastmks.progress import Progress
-from fastmks.service.page.forms import len_of
+from fastmks.service.page.drawing import len_of
 from fastmks.service.refusals import RefusalError
-from fastmks.tree import Tree
 
 __all__ = ["Icicle", "Map", "make_icicle", "make_map"]
 

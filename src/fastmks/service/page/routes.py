@@ -9,19 +9,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from fastmks._validate import check_count
+from fastmks._util.check import check_count
+from fastmks._util.progress import Progress
 from fastmks.errors import InvalidArgument
-from fastmks.index import Index
-from fastmks.progress import Progress
-from fastmks.service.bodies import Bodies
+from fastmks.index.index import Index
+from fastmks.service.body import Bodies
 from fastmks.service.guards import ROUTE, answer_refusal
+from fastmks.service.json import read_json, to_json
 from fastmks.service.limits import Limits
-from fastmks.service.page.comparing import compare
+from fastmks.service.page.comparison import compare
 from fastmks.service.page.views import MOST_HITS, View, Views
-from fastmks.service.reading import read_json, to_json
 from fastmks.service.refusals import RefusalError, refusal_of
-from fastmks.service.whole import WholeRoute
-from fastmks.service.working import Run
+from fastmks.service.whole_paths import WholeRoute
+from fastmks.service.workers import Run
 
 __all__ = ["Served", "page_routes"]
 

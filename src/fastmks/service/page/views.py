@@ -8,18 +8,18 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from fastmks._util.fork_safe import Lock
+from fastmks._util.progress import Progress
+from fastmks.engines.tree.tree import Tree
 from fastmks.errors import InvalidArgument
-from fastmks.index import Index
+from fastmks.index.index import Index
 from fastmks.kernels import Kernel
 from fastmks.kernels.object_kernel import leaves
-from fastmks.locks import Lock
-from fastmks.objects import Objects, join_objects, joins_at_once, read_more, read_objects
-from fastmks.progress import Progress
+from fastmks.kernels.objects import Objects, join_objects, joins_at_once, read_more, read_objects
 from fastmks.service.limits import Limits
-from fastmks.service.page.choices import OWN, Choice, list_choices
-from fastmks.service.page.forms import Form, find_form
+from fastmks.service.page.drawing import Form, find_form
+from fastmks.service.page.kernel_choices import OWN, Choice, list_choices
 from fastmks.service.page.pictures import Icicle, Map, make_icicle, make_map
-from fastmks.tree import Tree
 
 __all__ = ["MOST_HITS", "View", "Views"]
 

@@ -1,0 +1,1 @@
+"""Small tools that know nothing of kernels: checks of arguments, words, locks, progress."""

@@ -1,0 +1,242 @@
+"""Expansion and directional concentration of a sample, from kernel values: for `hardness`.
+
+Distances are those of the Hilbert space, d(x, y)^2 = K(x, x) + K(y, y) - 2 K(x, y). Rounding blurs
+them, so two squares are kept for a pair: the one computed, and the `nearest` that rounding could
+have hidden. An object counts as outside a ball only where rounding cannot explain it: both
+constants err downwards, and objects whose distance is lost in rounding count as equal.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from copy import copy
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fastmks import _core
+from fastmks._util.arithmetic import own_arithmetic
+from fastmks.engines.space import Rounding, Space, faults_named, finite_advice
+from fastmks.errors import KernelValueError, NotMercerError
+from fastmks.kernels import Kernel
+from fastmks.kernels.object_kernel import leaves
+from fastmks.kernels.objects import Objects
+
+__all__ = ["Sample", "count_balls", "expansion_at", "expansions", "most_balls"]
+
+_Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+_Flags: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
+_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+
+_UNIT = 2.0**-53
+_MOST_VALUES = 1_000_000  # kernel values of a block
+_MOST_DEAR = 4096  # objects whose values are remembered: 128 MiB
+_DEAR_ROWS = 32  # of a block of values to remember
+_POINTS = 4  # on which intervals are centred, along each direction
+_SHARES = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1.0)  # of the objects, per interval
+
+
+class Sample:
+    """Some of the objects, under a kernel that must be Mercer.
+
+    Values of a kernel that takes long are evaluated once for each pair, and remembered.
+    """
+
+    def __init__(
+        self, kernel: Kernel, objects: Objects, positions: _Positions, name: str, threads: int
+    ) -> None:
+        self.objects, self.positions, self.name = objects, positions, name
+        self.space = Space(objects.take(positions), kernel, name=self.name_of)
+        self.threads = self.space.threads(threads)
+        self.self_values = self.space.self_values()
+        self.is_dear = len(self) <= _MOST_DEAR and any(leaf.is_dear for _, leaf in leaves(kernel))
+        self._part_of: Sample | None = None
+        self._places = np.arange(len(self))
+        self._remembered: dict[Space, _Floats] = {}  # K(row, object), by the space of the rows
+        bad = np.flatnonzero(~((self.self_values >= 0.0) & (self.self_values < math.inf)))
+        if len(bad):
+            value = self.self_values[bad[0]]
+            seen = f"{kernel!r} gives {self.name_of(int(bad[0]))} K(x, x) = {value}"
+            if value < 0.0:
+                raise NotMercerError(f"{seen}; hardness needs a Mercer kernel, which has none < 0.")
+            advice = finite_advice(kernel)
+            raise KernelValueError(f"{seen}; distances need finite values. {advice}")
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def name_of(self, at: int) -> str:
+        """Return how errors call an object."""
+        return f"{self.name}[{self.positions[at]}]"
+
+    def part(self, places: slice) -> "Sample":
+        """Return some of the objects."""
+        if not self.is_dear:
+            return self._taken(places)
+        part = copy(self)
+        part.positions, part.self_values = self.positions[places], self.self_values[places]
+        part._part_of, part._places = self._whole, self._places[places]
+        return part
+
+    @property
+    def _whole(self) -> "Sample":
+        """The sample that this one is a part of, and whose values are remembered."""
+        return self if self._part_of is None else self._part_of
+
+    def _taken(self, places: slice) -> "Sample":
+        """Return some of the objects, on their own."""
+        taken = np.arange(len(self))[places]
+        part = Sample(self.space.kernel, self.space.objects, taken, self.name, self.threads)
+        part.objects, part.positions = self.objects, self.positions[places]
+        return part
+
+    def blocks(self, most: int = _MOST_VALUES) -> Iterator[slice]:
+        """Yield slices whose values to all objects are few enough to hold."""
+        step = max(1, most // len(self))
+        return (slice(at, min(at + step, len(self))) for at in range(0, len(self), step))
+
+    def rounding_with(self, rows: "Sample") -> Rounding:
+        """Return the error of values between two samples; finite, since only ratios matter here."""
+        relative, absolute = self.space.rounding.joined(rows.space.rounding)
+        return Rounding(min(relative, 1.0), absolute if math.isfinite(absolute) else 0.0)
+
+    def values_from(self, rows: "Sample") -> _Floats:
+        """Return K(row, object) for every row, checked against Cauchy and Schwarz."""
+        if not self.is_dear:
+            return self._evaluated(rows)
+        self.remember(rows, None)
+        return self._whole._remembered[rows.space][np.ix_(rows._places, self._places)]
+
+    def remember(self, rows: "Sample", report: Callable[[int], None] | None) -> None:
+        """Evaluate all pairs of the samples that both are parts of, where that was not done."""
+        whole, rows = self._whole, rows._whole
+        if rows.space in whole._remembered:
+            return
+        if rows is not whole:
+            whole._remembered[rows.space] = whole._evaluated(rows)
+            return
+        values = np.zeros((len(whole), len(whole)))
+        for places in whole.blocks(_DEAR_ROWS * len(whole)):  # on and above the diagonal
+            begin = slice(places.start, None)
+            values[places, begin] = whole._taken(begin)._evaluated(whole._taken(places))
+            if report is not None:
+                report(places.stop * len(whole))
+        values = np.triu(values, 1)
+        values += values.T
+        np.fill_diagonal(values, whole.self_values)
+        whole._remembered[whole.space] = values
+
+    def _evaluated(self, rows: "Sample") -> _Floats:
+        kernel = self.space.kernel
+        with faults_named(kernel, rows.name_of, self.name_of):
+            values = _core.scan_matrix(self.space.core, rows.space.core, self.threads)
+        relative, absolute = self.rounding_with(rows)
+        with own_arithmetic():
+            left, right = np.sqrt(rows.self_values)[:, None], np.sqrt(self.self_values)
+            limit = (1.0 + 3.0 * relative + 8.0 * _UNIT) * left * right
+            limit += math.sqrt(absolute) * (left + right) + 2.0 * absolute
+            beyond = np.abs(values) > limit
+        if beyond.any():
+            i, j = map(int, np.argwhere(beyond)[0])
+            raise NotMercerError(
+                f"{kernel!r} gives {rows.name_of(i)} and {self.name_of(j)} the value "
+                f"{values[i, j]}; for a Mercer kernel it is at most sqrt(K(x, x) K(y, y)) = "
+                f"{limit[i, j]:.6g}, rounding included."
+            )
+        return values
+
+    @property
+    def scale(self) -> float:
+        """A power of four that brings the greatest K(x, x) near 1, so that no sum overflows."""
+        exponent = math.frexp(float(self.self_values.max()))[1]
+        return float(4.0 ** min(-(exponent // 2), 500))
+
+    def squares_from(self, rows: "Sample") -> tuple[_Floats, _Floats]:
+        """Return d(row, object)^2 times `scale`, and the nearest that rounding allows."""
+        relative, absolute = self.rounding_with(rows)
+        values = self.values_from(rows)
+        with own_arithmetic():
+            own, other = rows.self_values[:, None] * self.scale, self.self_values * self.scale
+            squares = (own + other) - 2.0 * (values * self.scale)
+            doubt = (relative + 4.0 * _UNIT) * (np.sqrt(own) + np.sqrt(other)) ** 2
+            return squares, squares - doubt - 4.0 * absolute * self.scale
+
+
+def expansions(sample: Sample, report: Callable[[int], None] | None) -> _Floats:
+    """Return for each object the greatest |B(p, 2r)| / |B(p, r)| among the sample."""
+    found = np.empty(len(sample))
+    if sample.is_dear:
+        sample.remember(sample, report)
+        report = None
+    for places in sample.blocks():
+        squares, nearest = sample.squares_from(sample.part(places))
+        found[places] = [expansion_at(*pair) for pair in zip(squares, nearest, strict=True)]
+        if report is not None:
+            report(places.stop * len(sample))
+    return found
+
+
+@own_arithmetic()
+def expansion_at(squares: _Floats, nearest: _Floats) -> float:
+    """Return the greatest |B(p, 2r)| / |B(p, r)| over all r > 0, from p's squares to all objects.
+
+    As r grows the ratio rises only where 2r reaches a distance, so half of each is tried.
+    """
+    outer = np.sort(squares[nearest > 0.0])
+    if len(outer) == 0:
+        return 1.0
+    in_outer = np.searchsorted(np.sort(squares), outer, side="right")
+    in_inner = np.searchsorted(np.sort(nearest), outer / 4.0, side="right")
+    return float(np.max(in_outer / in_inner))
+
+
+def most_balls(
+    sample: Sample, directions: Sample, rng: "np.random.Generator", nearest: _Floats
+) -> list[float]:
+    """Return, for each direction and a few points p, the most balls that an interval needs.
+
+    The objects whose projection is within r of that of p are covered by balls of radius r, for
+    the r at which they are certain shares of the sample. `nearest` is that of all pairs.
+    """
+    values = sample.values_from(directions)
+    return _most_balls(sample, directions, values, rng, nearest)
+
+
+@own_arithmetic()
+def _most_balls(
+    sample: Sample,
+    directions: Sample,
+    values: _Floats,
+    rng: "np.random.Generator",
+    nearest: _Floats,
+) -> list[float]:
+    lengths = np.sqrt(directions.self_values)
+    projections = values[lengths > 0.0] / lengths[lengths > 0.0, None] * math.sqrt(sample.scale)
+    ranks = np.unique(np.ceil(np.array(_SHARES) * len(sample)).astype(np.int64)) - 1
+    found = []
+    for projection in projections:
+        for p in rng.choice(len(sample), size=min(_POINTS, len(sample)), replace=False):
+            apart = np.abs(projection - projection[p])
+            widths = np.unique(np.sort(apart)[ranks])
+            balls = (count_balls(nearest[apart <= r] <= r * r) for r in widths)
+            found.append(float(max(balls)))
+    return found
+
+
+def count_balls(inside: _Flags) -> int:
+    """Return how many balls cover all rows, always taking the one that covers most of the rest.
+
+    ``inside[i, j]`` says whether ball j holds row i; every row must be in some ball. The fewest
+    balls that would do are at most this many, and at least this many / (1 + log(n_rows)).
+    """
+    left = np.ones(len(inside), dtype=bool)
+    gains = inside.sum(axis=0)
+    n_balls = 0
+    while left.any():
+        best = int(np.argmax(gains))
+        if gains[best] == 1:  # each of the rest needs a ball of its own
+            return n_balls + int(left.sum())
+        newly = left & inside[:, best]
+        gains -= inside[newly].sum(axis=0)
+        left &= ~newly
+        n_balls += 1
+    return n_balls

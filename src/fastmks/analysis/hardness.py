@@ -1,0 +1,318 @@
+"""How hard objects are to search: expansion, directional concentration, and a measured forecast."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from fastmks._util.arithmetic import own_arithmetic
+from fastmks._util.check import check_count, check_seed, check_threads, import_extra
+from fastmks._util.progress import Progress
+from fastmks.analysis.dimension import Sample, expansions, most_balls
+from fastmks.analysis.forecast import MOST_QUERIES, extrapolate, measure
+from fastmks.engines.space import Space
+from fastmks.errors import InvalidArgument, NotMercerError
+from fastmks.kernels import Kernel, as_kernel
+from fastmks.kernels.object_kernel import leaves
+from fastmks.kernels.objects import Objects, read_objects, read_queries
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["Hardness", "hardness"]
+
+_Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+
+_MOST_COVERED = 1000  # objects whose intervals are covered: one cover may look at all their pairs
+_DIRECTIONS = 32  # of objects, and as many of queries
+_PAYS, _SAVES = 0.03, 0.5  # shares up to which the advice is a tree, or depends: docs/hardness.md
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Hardness:
+    """What `hardness` found. Print it for a summary.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The kernel that was looked at.
+    n_objects : int
+        Objects given.
+    positions : int64 array (n_sampled,)
+        Positions of the sampled objects.
+    expansion_constant : float
+        The greatest ratio ``|B(p, 2r)| / |B(p, r)|`` seen, at least 2 by definition.
+    expansion_samples : float64 array (n_sampled,)
+        For each sampled object p, in the order of `positions`, the greatest ratio over all r.
+    directional_concentration : float
+        The most balls that an interval needed, at least 1 by definition.
+    directional_samples : float64 array
+        For each sampled pair of a direction and a point, the most balls over the widths tried.
+    forecast : float
+        Share of the objects that a tree search for the best one evaluates, extrapolated to all
+        objects from `forecast_points`.
+    forecast_points : tuple of (int, float)
+        Objects in a tree, and the kernel evaluations measured per query.
+    forecast_exponent : float
+        b of ``evaluations = a * n**b`` through these points; NaN where there is one point only.
+    advice : str
+        One sentence, with the figures it rests on.
+
+    Examples
+    --------
+    >>> import fastmks
+    >>> line = [[float(i)] for i in range(64)]
+    >>> found = fastmks.hardness(line)
+    >>> found.expansion_constant, found.directional_concentration
+    (3.0, 1.0)
+    """
+
+    kernel: Kernel
+    n_objects: int
+    positions: _Positions
+    expansion_constant: float
+    expansion_samples: _Floats
+    directional_concentration: float
+    directional_samples: _Floats
+    forecast: float
+    forecast_points: tuple[tuple[int, float], ...]
+    forecast_exponent: float
+    advice: str
+
+    def quantiles(self, levels: Sequence[float] = (0.5, 0.9, 1.0)) -> dict[str, _Floats]:
+        """Return quantiles of both samples: values that were seen, not interpolated ones.
+
+        Examples
+        --------
+        >>> import fastmks
+        >>> fastmks.hardness([[float(i)] for i in range(64)]).quantiles([0.5, 1.0])
+        {'expansion': array([3., 3.]), 'directional': array([1., 1.])}
+        """
+        samples = {"expansion": self.expansion_samples, "directional": self.directional_samples}
+        return {name: _quantiles(seen, levels) for name, seen in samples.items()}
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Draw both distributions as the share of the samples up to each value.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; pyplot's current axes when not given.
+
+        Examples
+        --------
+        >>> import fastmks
+        >>> from matplotlib.figure import Figure
+        >>> axes = Figure().subplots()
+        >>> fastmks.hardness([[1.0], [2.0], [4.0]]).plot(axes).get_xlabel()
+        'constant seen'
+        """
+        if ax is None:
+            import_extra("matplotlib", extra="plot", needed_by="drawing")
+            from matplotlib import pyplot
+
+            ax = pyplot.gca()
+        for name, greatest, seen in self._distributions():
+            shares = np.arange(1, len(seen) + 1) / max(1, len(seen))
+            ax.step(np.sort(seen), shares, where="post", label=f"{name}, up to {_short(greatest)}")
+        ax.set(xscale="log", xlabel="constant seen", ylabel="share of samples", ylim=(0.0, 1.02))
+        ax.legend()
+        return ax
+
+    def figure(self, path: Any = None) -> "Figure":
+        """Return a figure of both distributions and of the forecast; saved where a path is given.
+
+        Examples
+        --------
+        >>> import fastmks
+        >>> len(fastmks.hardness([[1.0], [2.0], [4.0]]).figure().axes)
+        2
+        """
+        import_extra("matplotlib", extra="plot", needed_by="drawing")
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(10.0, 4.0), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        self.plot(left)
+        sizes, evaluations = zip(*self.forecast_points, strict=True)
+        right.loglog(sizes, evaluations, "o", label="measured")
+        right.loglog([self.n_objects], [self.forecast * self.n_objects], "x", label="forecast")
+        right.set(xlabel="objects", ylabel="kernel evaluations per query")
+        right.legend()
+        if path is not None:
+            figure.savefig(path)
+        return figure
+
+    def _distributions(self) -> tuple[tuple[str, float, _Floats], ...]:
+        return (
+            ("expansion constant", self.expansion_constant, self.expansion_samples),
+            ("directional concentration", self.directional_concentration, self.directional_samples),
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"<Hardness: expansion {_short(self.expansion_constant)}, directional concentration "
+            f"{_short(self.directional_concentration)}, forecast {_short(100.0 * self.forecast)} % "
+            f"of {self.n_objects} objects>"
+        )
+
+    def __str__(self) -> str:
+        sampled = f"{len(self.positions)} of {self.n_objects} objects"
+        lines = [
+            f"Hardness of {sampled} under {self.kernel!r}",
+            f"{'':30}{'greatest':>10}{'90 %':>10}{'median':>10}{'samples':>10}",
+        ]
+        for name, greatest, seen in self._distributions():
+            high, median = _quantiles(seen, [0.9, 0.5])
+            lines.append(
+                f"{name:30}{_short(greatest):>10}{_short(high):>10}{_short(median):>10}{len(seen):10}"
+            )
+        measured = ", ".join(f"{_short(cost)} of {size}" for size, cost in self.forecast_points)
+        growth = "" if len(self.forecast_points) == 1 else f"; ~ n^{self.forecast_exponent:.2f}"
+        lines.append(f"evaluations of a tree search  {measured}{growth}")
+        lines.append(f"forecast {_short(100.0 * self.forecast)} % of the objects. {self.advice}")
+        return "\n".join(lines)
+
+
+def hardness(
+    objects: Any,
+    kernel: Kernel | str = "linear",
+    *,
+    queries: Any = None,
+    sample: int = 1000,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: bool = False,
+) -> Hardness:
+    """Estimate how hard objects are to search under a kernel, and what a tree search will cost.
+
+    Parameters
+    ----------
+    objects : sequence
+        As an `Index` takes them.
+    kernel : Kernel, str or function, default "linear"
+        A Mercer kernel; another is a `NotMercerError`.
+    queries : sequence, optional
+        Queries as they will be asked. Without them, objects left out of the trees stand in.
+    sample : int, default 1000
+        Most objects to look at. All pairs of them are evaluated: for kernels of milliseconds, of
+        your own in Python or of alignments, pass fewer. Such pairs are evaluated once each.
+    seed : int, default 0
+        Chooses the sample: the same seed, the same result.
+    threads : int, optional
+        OMP_NUM_THREADS or the usable CPUs when not given.
+    progress : bool, default False
+        Show a progress bar.
+
+    Returns
+    -------
+    Hardness
+        The *expansion constant* is exact for the sampled objects as a set of their own; that of
+        all objects is another number where the sample is not all of them. The *directional
+        concentration* is the greatest of greedy covers of intervals of eight widths around 4
+        objects along each of up to 32 directions of objects, and 32 of queries, among at most
+        1000 of the sampled objects. The *forecast* is measured on trees of the sampled objects,
+        their halves, quarters and eighths, with up to 100 queries, and extrapolated where there
+        are more objects.
+
+    Examples
+    --------
+    >>> import fastmks
+    >>> basis = [[float(i == j) for j in range(20)] for i in range(20)]
+    >>> found = fastmks.hardness(basis)
+    >>> found.expansion_constant  # every object as far from every other
+    20.0
+    >>> found.directional_concentration
+    20.0
+    """
+    checked_kernel = as_kernel(kernel)
+    most = check_count("sample", sample)
+    rng = np.random.default_rng(check_seed(seed))
+    n_threads = check_threads(threads)
+    read = read_objects(objects, checked_kernel)
+    drawn = Sample(checked_kernel, read, _draw(rng, len(read), most), "objects", n_threads)
+    _check_mercer(drawn.space)
+    asked = None
+    if queries is not None:
+        asked_read = _some_queries(queries, checked_kernel, read)
+        places = _draw(rng, len(asked_read), most)
+        # As many as are used, below: there are fewer directions than queries of the forecast.
+        asked = Sample(checked_kernel, asked_read, places[:MOST_QUERIES], "queries", n_threads)
+    shown = Progress(bool(progress))
+    with shown.bar(len(drawn) ** 2) as report:
+        ratios = expansions(drawn, report)
+    balls = _concentrations(drawn, asked, rng)
+    points = measure(drawn, asked, shown)
+    exponent, share = extrapolate(points, len(read))
+    return Hardness(
+        kernel=checked_kernel,
+        n_objects=len(read),
+        positions=drawn.positions,
+        expansion_constant=float(ratios.max(initial=2.0)),
+        expansion_samples=ratios,
+        directional_concentration=float(balls.max(initial=1.0)),
+        directional_samples=balls,
+        forecast=share,
+        forecast_points=points,
+        forecast_exponent=exponent,
+        advice=_advise(share, len(read)),
+    )
+
+
+def _check_mercer(space: Space) -> None:
+    if not space.is_mercer:
+        culprit = next(leaf for _, leaf in leaves(space.kernel) if not leaf.is_mercer)
+        advice = culprit.mercer_advice or "Take one that is."
+        raise NotMercerError(
+            "kernel must be Mercer, since distances and directions come from it; "
+            f"{space.kernel!r} is not on {space.objects.kind}. {advice}"
+        )
+
+
+def _some_queries(queries: Any, kernel: Kernel, like: Objects) -> Objects:
+    read = read_queries(queries, kernel, like)
+    if len(read) == 0:
+        raise InvalidArgument("queries must hold at least one object, or be left out; got none.")
+    return read
+
+
+def _draw(rng: "np.random.Generator", n: int, most: int) -> _Positions:
+    """Return up to `most` positions below n, each once, in random order."""
+    return rng.choice(n, size=min(n, most), replace=False).astype(np.int64)
+
+
+def _concentrations(drawn: Sample, asked: Sample | None, rng: "np.random.Generator") -> _Floats:
+    """Return the balls needed along directions of the objects, then of the queries."""
+    covered = drawn.part(slice(_MOST_COVERED))
+    _, nearest = covered.squares_from(covered)
+    first = slice(_DIRECTIONS)  # places are in random order already
+    balls = most_balls(covered, covered.part(first), rng, nearest)
+    if asked is not None:
+        balls += most_balls(covered, asked.part(first), rng, nearest)
+    return np.array(balls, dtype=np.float64)
+
+
+def _advise(share: float, n_objects: int) -> str:
+    cost = f"about {_short(share * n_objects)} kernel evaluations a query, a scan {n_objects}"
+    if share <= _PAYS:
+        return f"A tree pays: it needs {cost}."
+    if share <= _SAVES:
+        return f"A tree pays where evaluations are dear, else scan: it needs {cost}."
+    return f"A scan is as good: a tree needs {cost}."
+
+
+def _short(number: float) -> str:
+    """Return three digits, or all before the point where there are more."""
+    return f"{number:.0f}" if number >= 100.0 else f"{number:.3g}"
+
+
+@own_arithmetic()
+def _quantiles(seen: _Floats, levels: Sequence[float]) -> _Floats:
+    """Return quantiles that were seen; NaN where nothing was."""
+    if len(seen) == 0:
+        return np.full(len(levels), math.nan)
+    return np.asarray(np.quantile(seen, levels, method="inverted_cdf"), dtype=np.float64)

@@ -1,0 +1,252 @@
+"""Objects and queries of commands: from their files, with a kernel that suits them."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from os.path import isfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+
+from fastmks._util.wording import counted
+from fastmks.cli.options import FileOptions
+from fastmks.errors import InvalidArgument
+from fastmks.files.index_lock import n_pending
+from fastmks.index.index import Index
+from fastmks.index.load import load
+from fastmks.inputs import Chunk, ObjectFile, open_objects, read_names
+from fastmks.kernels import (
+    GlobalAlignment,
+    Kernel,
+    Normalized,
+    as_kernel,
+)
+from fastmks.kernels.object_kernel import leaves
+
+__all__ = [
+    "check_filled",
+    "default_kernel",
+    "form_named",
+    "id_file",
+    "id_lines",
+    "is_terminal",
+    "kind_of",
+    "load_index",
+    "note",
+    "open_queries",
+    "read_id_list",
+    "read_objects",
+    "suggest_bandwidth",
+]
+
+_DEFAULTS = {
+    "vectors": "linear",
+    "strings": "normalized:spectrum:p=3",
+    "fingerprints": "tanimoto",
+}
+_KINDS = {"strings": "strings", "fingerprints": "fingerprints", "time series": "series"}
+_BITS = 2048
+_N_SERIES, _N_PAIRS = 200, 20_000  # looked at for a bandwidth
+
+
+def note(text: str) -> None:
+    """Say something on standard error, where it does not disturb what is written."""
+    typer.echo(text, err=True)
+
+
+def load_index(path: str, *, threads: int | None = None) -> Index:
+    """Load an index, and say what a service has acknowledged that its file does not have yet."""
+    index = load(path, threads=threads)
+    pending = n_pending(Path(path))
+    if pending:
+        note(
+            f"note: {path}.journal has {counted(pending, 'change')} of a service that {path} lacks "
+            "until fastmks serve --writable ends."
+        )
+    return index
+
+
+def kind_of(kernel: Kernel | None) -> str | None:
+    """Return what a kernel compares, as `open_objects` calls it; None where it is anything else.
+
+    Examples
+    --------
+    >>> kind_of(as_kernel("normalized:spectrum:p=3"))
+    'strings'
+    """
+    if kernel is None:
+        return None
+    _, leaf = next(iter(leaves(kernel)))
+    return _KINDS.get(leaf.compares)
+
+
+def read_objects(
+    path: str, options: FileOptions, kernel: Kernel | None, *, ids_file: str | None = None
+) -> tuple[Chunk, Kernel]:
+    """Return all objects of a file with their ids, and the kernel, the one for them by default.
+
+    How the file was understood is said; `ids_file` holds ids instead of those in the file.
+    """
+    arguments = options.as_arguments(bits=_BITS)
+    with open_objects(path, kind=kind_of(kernel), chunk=None, **arguments) as file:
+        _check_kernel(file, kernel)
+        objects, ids = file.read()
+    is_given = kernel is not None
+    kernel = kernel or default_kernel(file.kind, objects)
+    chosen = "" if is_given else f"; kernel {kernel!r} (--kernel for another)"
+    note(f"{_understood(file, ids_file)}{chosen}")
+    if ids_file is not None:
+        return Chunk(objects, read_names(list(id_lines(ids_file)), where=ids_file)), kernel
+    return Chunk(objects, None if ids is None else read_names(ids, where=file.name)), kernel
+
+
+def _check_kernel(file: ObjectFile, kernel: Kernel | None) -> None:
+    """Refuse the bits of molecules where their bytes would be taken for numbers."""
+    if file.kind == "fingerprints" and kernel is not None and kind_of(kernel) != file.kind:
+        raise InvalidArgument(
+            f"{file.name} holds molecules, which are read as fingerprints; {kernel!r} does not "
+            "compare these. Use the kernel tanimoto; for others, make vectors of them in Python."
+        )
+
+
+def _understood(file: ObjectFile, ids_file: str | None = None) -> str:
+    """Return how a file was understood, in a line."""
+    objects, form = file.kind, file.form
+    if file.n_columns is not None:
+        objects += f" of {counted(file.n_columns, 'column')}"
+    if file.has_header is not None:
+        form += " with header" if file.has_header else " without header"
+    ids_from = ids_file or file.ids_from
+    return f"{file.name}: {objects}, read as {form}, " + (
+        "no ids" if ids_from is None else f"ids from {ids_from}"
+    )
+
+
+def open_queries(
+    path: str,
+    options: FileOptions,
+    index: Index,
+    *,
+    chunk: int | None = 4096,
+    ids_file: str | None = None,
+) -> ObjectFile:
+    """Open a file of objects of the kind that an index holds, and say how it was understood."""
+    kind = kind_of(index.kernel)
+    bits = _n_bits(index) if kind == "fingerprints" else _BITS
+    file = open_objects(path, kind=kind, chunk=chunk, **options.as_arguments(bits=bits))
+    _check_kernel(file, index.kernel)
+    note(_understood(file, ids_file))
+    return file
+
+
+def check_filled(index: Index, path: str) -> None:
+    """Refuse to look for the best of no objects."""
+    if len(index) == 0:
+        raise InvalidArgument(f"{path} is an empty index: fastmks add puts objects into it.")
+
+
+@contextmanager
+def form_named(file: ObjectFile) -> Iterator[None]:
+    """Add to an error about objects how their file was read, which may be what is wrong."""
+    try:
+        yield
+    except InvalidArgument as error:
+        is_about_objects = str(error).startswith(("queries", "objects"))
+        if file.name in str(error) or not is_about_objects:
+            raise
+        raise InvalidArgument(
+            f"{error} ({file.name} was read as {file.form}: {file.kind}; --form overrules.)"
+        ) from error
+
+
+def _n_bits(index: Index) -> int:
+    """Return the bits of the fingerprints of an index; an index of sets has no such number."""
+    rows = index.get(index.ids[:1])
+    return rows.shape[1] if isinstance(rows, np.ndarray) and len(rows) else _BITS
+
+
+def default_kernel(kind: str, objects: Any) -> Kernel:
+    """Return the kernel for a kind of objects, where none is asked for.
+
+    Examples
+    --------
+    >>> default_kernel("vectors", [[1.0]])
+    Linear()
+    """
+    if kind == "series":
+        return Normalized(GlobalAlignment(bandwidth=suggest_bandwidth(objects)))
+    return as_kernel(_DEFAULTS[kind])
+
+
+def suggest_bandwidth(series: Sequence[Any]) -> float:
+    """Return the median distance of drawn values, multiplied by the root of the median length.
+
+    Examples
+    --------
+    >>> suggest_bandwidth([[0.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0]])
+    2.0
+    """
+    rng = np.random.default_rng(0)
+    n = len(series)
+    drawn = [np.asarray(series[i]) for i in rng.choice(n, min(n, _N_SERIES), replace=False)]
+    length = float(np.median([len(one) for one in drawn]))
+    pairs = rng.integers(0, len(drawn), size=(_N_PAIRS, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]] if len(drawn) > 1 else pairs
+    places = rng.random((len(pairs), 2))
+    distances = [
+        np.linalg.norm(drawn[i][int(u * len(drawn[i]))] - drawn[j][int(v * len(drawn[j]))])
+        for (i, j), (u, v) in zip(pairs.tolist(), places.tolist(), strict=True)
+    ]
+    bandwidth = float(np.median(distances)) * length**0.5
+    return float(f"{bandwidth:.3g}") or 1.0
+
+
+def read_id_list(text: str, index: Index) -> Any:
+    """Return different ids, given with commas between them, or as @ and a file with one a line."""
+    is_text = index._forest.settings.has_text_ids
+    path = id_file(text)
+    given = [name.strip() for name in text.split(",")] if path is None else id_lines(path)
+    names = list(dict.fromkeys(given))
+    if not names:
+        raise InvalidArgument(f"--only must name at least one id; {path} holds none.")
+    unknown = next((name for name in names if not _is_id(name, index)), None)
+    if unknown is not None:
+        kind = "strings" if is_text else "whole numbers"
+        is_file = isfile(text)  # noqa: PTH113, which is False for what is too long for a name
+        hint = f" For the file {text}, write @{text}." if is_file else ""
+        raise InvalidArgument(
+            f"--only must be ids of the index ({kind}) with commas between them, or @ and a file "
+            f"with one a line; {unknown!r} is no id of it.{hint}"
+        )
+    return read_names(names, is_text=is_text, where="--only")
+
+
+def id_file(text: str | None) -> str | None:
+    """Return the file of ids that --only names; None where it is ids, or nothing.
+
+    Examples
+    --------
+    >>> id_file("@some.txt"), id_file("3,5")
+    ('some.txt', None)
+    """
+    return text[1:] if text is not None and text.startswith("@") else None
+
+
+def _is_id(name: str, index: Index) -> bool:
+    if index._forest.settings.has_text_ids:
+        return name in index
+    return len(name) <= 20 and name.removeprefix("-").isdecimal() and int(name) in index
+
+
+def id_lines(path: str) -> Iterator[str]:
+    """Yield the ids in a file with one a line; empty lines are passed over."""
+    with open_objects(path, form="lines") as file:
+        for lines, _ in file:
+            yield from (line.strip() for line in lines if line.strip())
+
+
+def is_terminal(file: Any = None) -> bool:
+    """Whether someone looks on: at standard error, where bars are shown, if not said."""
+    return bool((file or sys.stderr).isatty())

@@ -1,0 +1,94 @@
+"""The command that searches."""
+
+from typing import Annotated
+
+import typer
+
+from fastmks.cli.options import (
+    AlgorithmOption,
+    FileOptions,
+    IndexArgument,
+    KOption,
+    OnlyOption,
+    OutputForm,
+    SeedOption,
+    ThreadsOption,
+    chosen,
+    takes_file_options,
+)
+
+__all__ = ["search"]
+
+
+@takes_file_options
+def search(
+    file: IndexArgument,
+    queries: Annotated[
+        str | None,
+        typer.Argument(metavar="QUERIES", help="File of queries; - is standard input."),
+    ] = None,
+    k: KOption = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", help="File of hits: .csv, .jsonl, .parquet or .npz."),
+    ] = None,
+    output_form: Annotated[
+        OutputForm | None, typer.Option(help="Form of the hits, whatever the file is called.")
+    ] = None,
+    is_self: Annotated[
+        bool, typer.Option("--self", help="Search for each indexed object among the others.")
+    ] = False,
+    threshold: Annotated[
+        float | None, typer.Option(help="All objects of at least this value, instead of -k.")
+    ] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(help="Values may be this much below the true ones.")
+    ] = None,
+    relative: Annotated[
+        float | None, typer.Option(help="Values may be this share below the true ones.")
+    ] = None,
+    rank: Annotated[
+        int | None, typer.Option(help="Hits are among so many best, but for --delta.")
+    ] = None,
+    delta: Annotated[float | None, typer.Option(help="How often --rank may fail: 0.05.")] = None,
+    budget: Annotated[
+        int | None, typer.Option(help="Kernel evaluations a query; needs a tree.")
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="Time for a chunk of queries; needs a tree.")
+    ] = None,
+    seed: SeedOption = 0,
+    only: OnlyOption = None,
+    algorithm: AlgorithmOption = None,
+    threads: ThreadsOption = None,
+    chunk: Annotated[int, typer.Option(min=1, help="Queries held in memory.")] = 4096,
+    *,
+    files: FileOptions,
+) -> None:
+    """Find the objects with the greatest kernel value for each query.
+
+    Queries are read, searched and written in chunks. Without -o hits go to standard output: as
+    CSV, or on a terminal as a table of the first queries.
+    """
+    from fastmks.cli.file_search import Asked, answer
+
+    approximate = {
+        "epsilon": epsilon,
+        "relative": relative,
+        "rank": rank,
+        "delta": delta,
+        "budget": budget,
+        "seconds": seconds,
+    }
+    asked = Asked(
+        k=k,
+        threshold=threshold,
+        is_self=is_self,
+        approximate={name: value for name, value in approximate.items() if value is not None},
+        seed=seed,
+        only=only,
+        algorithm=chosen(algorithm),
+        threads=threads,
+        chunk=chunk,
+    )
+    answer(file, queries, asked, files, output=output, output_form=chosen(output_form))

@@ -1,0 +1,69 @@
+"""Read a sequence of objects as a list, whatever holds them; refuse what has no order."""
+
+import reprlib
+import sys
+from collections.abc import ItemsView, KeysView, Mapping, Set
+from typing import Any
+
+from fastmks._util.check import check_unmasked
+from fastmks.errors import InvalidArgument
+
+__all__ = ["is_equal_to_itself", "is_sparse", "is_table", "list_objects"]
+
+_PLAIN = (str, bytes, int, type(None))
+
+
+def list_objects(objects: Any, *, name: str, wanted: str, way_out: str = "") -> list[Any]:
+    """Return the objects of a list, an array, a pandas Series, a generator ... as a list.
+
+    `wanted` is what errors ask for, such as "a sequence of sets".
+    """
+    rule, hint = f"{name} must be {wanted}", f" {way_out}" if way_out else ""
+    if is_table(objects):
+        raise InvalidArgument(f"{rule}; got a table. Pass one of its columns.{hint}")
+    if is_sparse(objects):
+        raise InvalidArgument(f"{rule}; got a sparse matrix.{hint}")
+    if isinstance(objects, Mapping):
+        ids = ", with ids=list(d) to keep the names" if name == "objects" else ""
+        raise InvalidArgument(
+            f"{rule}; got a {type(objects).__name__}. Pass list(d.values()){ids}."
+        )
+    if isinstance(objects, Set) and not isinstance(objects, (KeysView, ItemsView)):
+        raise InvalidArgument(
+            f"{rule}; got a {type(objects).__name__}. Pass a list: sets have no order."
+        )
+    is_iterable = not isinstance(objects, (str, bytes, bytearray))
+    try:
+        iter(objects)  # also what has no __iter__ may be a sequence; arrays without axes are not
+    except TypeError:
+        is_iterable = False
+    if not is_iterable:
+        raise InvalidArgument(f"{rule}; got {reprlib.repr(objects)}.{hint}")
+    check_unmasked(objects, name)
+    return list(objects)
+
+
+def is_table(objects: Any) -> bool:
+    """Whether something is a data frame, which iterates over the names of its columns."""
+    return hasattr(objects, "columns")
+
+
+def is_sparse(objects: Any) -> bool:
+    """Whether something is a matrix or an array of scipy.sparse. Never imports it."""
+    sparse = sys.modules.get("scipy.sparse")  # whoever holds a sparse matrix has imported it
+    return sparse is not None and bool(sparse.issparse(objects))
+
+
+def is_equal_to_itself(value: Any) -> bool:
+    """Whether something hashable can be told from others by its value: not so NaN, NaT and NA.
+
+    Tuples and frozensets take the same object for equal without asking it, so we look inside.
+    """
+    if isinstance(value, _PLAIN):
+        return True
+    if isinstance(value, (tuple, frozenset)):
+        return all(map(is_equal_to_itself, value))
+    try:
+        return bool(value == value)
+    except Exception:  # an answer that is neither true nor false, or none at all
+        return False

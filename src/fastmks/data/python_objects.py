@@ -1,0 +1,229 @@
+"""Objects of any kind, kept as Python has them, and the functions of the user that compare them."""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from fastmks.data.base import Store
+from fastmks.data.function_results import read_returned
+from fastmks.data.ragged import offsets_of
+from fastmks.errors import InvalidArgument
+from fastmks.files.record import Record
+
+__all__ = [
+    "PLAIN_DTYPES",
+    "PYTHON_OBJECTS",
+    "Calls",
+    "Functions",
+    "PythonStore",
+    "join_python",
+    "read_only",
+]
+
+PYTHON_OBJECTS = "Python objects"  # the key of every kernel that reads them
+# What arrays of a file may hold: by kind, the bytes of each number.
+_SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8)}
+PLAIN_DTYPES = tuple(np.dtype(f"{kind}{size}") for kind, sizes in _SIZES.items() for size in sizes)
+
+_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+_Array: TypeAlias = np.ndarray[Any, Any]
+_Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+_REFERENCE = 8  # bytes
+
+
+class Functions(NamedTuple):
+    """What a kernel in Python is made of; a block function goes before that of pairs."""
+
+    value: Callable[[Any, Any], Any] | None = None
+    value_block: Callable[[Any, Any], Any] | None = None
+    self_block: Callable[[Any], Any] | None = None
+    bound: Callable[[Any, Any], Any] | None = None
+    bound_block: Callable[[Any, Any], Any] | None = None
+
+
+class Calls:
+    """Objects and functions as the core calls them. It refers to this weakly, and to the rest not
+    at all: whoever keeps the store keeps them, and the garbage collector sees every reference.
+    """
+
+    array_type = np.ndarray
+    read = staticmethod(read_returned)
+
+    def __init__(
+        self,
+        functions: Functions,
+        objects: list[Any] | _Array,
+        self_values: _Floats,
+    ) -> None:
+        self.functions = functions
+        self.value, self.value_block, self.self_block, self.bound, self.bound_block = functions
+        self.objects = objects
+        self.self_values = self_values  # not a number where not evaluated yet
+        self.take = _Rows(objects) if isinstance(objects, np.ndarray) else None
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Picks rows of an array, by position."""
+
+    array: _Array
+
+    def __call__(self, positions: _Positions) -> _Array:
+        return read_only(self.array[positions])
+
+
+@dataclass(frozen=True, eq=False)
+class PythonStore(Store):
+    """References to the objects, or an array whose rows are the objects."""
+
+    objects: list[Any] | _Array
+    _calls: dict[Hashable, Calls] = field(default_factory=dict, repr=False)
+    # What is known of K(x, x) from a file, by what the kernel prints: functions are not in files.
+    _known: Mapping[str, _Floats] = field(default_factory=dict, repr=False)
+    # How many axes the objects of a list have that are arrays: known also when all have left.
+    n_axes: int | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.objects, list) and self.objects:
+            first = self.objects[0]
+            n_axes = first.ndim if isinstance(first, np.ndarray) else None
+            object.__setattr__(self, "n_axes", n_axes)
+
+    def __len__(self) -> int:
+        return len(self.objects)
+
+    @property
+    def kind(self) -> str:
+        """What the objects are."""
+        return PYTHON_OBJECTS
+
+    @property
+    def form(self) -> Hashable:
+        """Rows of one shape and type of numbers, or any objects."""
+        if not isinstance(self.objects, np.ndarray):
+            return PythonStore, None
+        dtype = self.objects.dtype
+        kind = dtype.kind if dtype.kind in "US" else dtype.str  # strings have one length in each
+        return PythonStore, self.objects.shape[1:], kind
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory of the array, or of the references; what they refer to is not known."""
+        if isinstance(self.objects, np.ndarray):
+            return self.objects.nbytes
+        return _REFERENCE * len(self.objects)
+
+    def calls(self, kernel: Hashable, functions: Functions) -> Calls:
+        """Return what the core needs to call a kernel's functions; one for each kernel."""
+        made = self._calls.get(kernel) if self._calls else None  # hashing a kernel takes its time
+        if made is None:
+            known = self._known.get(repr(kernel)) if self._known else None
+            self_values = np.full(len(self), np.nan) if known is None else known.copy()
+            made = self._calls.setdefault(kernel, Calls(functions, self.objects, self_values))
+        return made
+
+    def copy(self) -> "PythonStore":
+        """The same objects: an array is copied, the objects of a list are not."""
+        return self._with(self.objects.copy(), slice(None))
+
+    def take(self, positions: _Positions) -> "PythonStore":
+        """The objects at these positions, in this order, with what is known of K(x, x)."""
+        return self._with(self.get(positions), positions)
+
+    def get(self, positions: _Positions) -> list[Any] | _Array:
+        """The objects at these positions: a list of them, or the rows of an array, copied."""
+        if isinstance(self.objects, np.ndarray):
+            rows: _Array = self.objects[positions]
+            return rows
+        return [self.objects[i] for i in positions.tolist()]
+
+    def record(self, *, encode: Callable[[Any], bytes] | None = None) -> Record:
+        """An array of numbers, or how many objects there are; and what is known of K(x, x).
+
+        `encode` makes bytes of each object that is no row of an array of numbers. Without it these
+        are left out: `restore_python` is handed them.
+        """
+        if isinstance(self.objects, np.ndarray) and self.objects.dtype in PLAIN_DTYPES:
+            facts: dict[str, Any] = {"form": "array", "shape": list(self.objects.shape)}
+            arrays = {"objects": np.ascontiguousarray(self.objects).reshape(-1)}
+        elif encode is None:
+            facts, arrays = {"form": "left out", "n_objects": len(self)}, {}
+        else:
+            facts, arrays = {"form": "encoded"}, _encoded(self.objects, encode)
+        known = self._self_values()
+        facts |= {"kind": "python", "known": list(known), "n_axes": self.n_axes}
+        return Record(facts, arrays | {f"known {i}": a for i, a in enumerate(known.values())})
+
+    def _self_values(self) -> dict[str, _Floats]:
+        """What is known of K(x, x), by what kernels print; not where two print the same."""
+        printed = [repr(kernel) for kernel in list(self._calls)]
+        made = {
+            name: calls.self_values
+            for name, calls in zip(printed, list(self._calls.values()), strict=False)
+            if printed.count(name) == 1
+        }
+        return {name: a for name, a in self._known.items() if name not in printed} | made
+
+    def _with(self, objects: list[Any] | _Array, positions: Any) -> "PythonStore":
+        if isinstance(objects, np.ndarray):
+            objects = read_only(objects)
+        calls = {
+            kernel: Calls(calls.functions, objects, calls.self_values[positions].copy())
+            for kernel, calls in list(self._calls.items())
+        }
+        known = {name: values[positions].copy() for name, values in self._known.items()}
+        return PythonStore(objects, calls, known, self.n_axes)
+
+
+def join_python(stores: Sequence[PythonStore]) -> PythonStore:
+    """Return the objects of several stores in one: rows of one array where all are such."""
+    objects = _joined([store.objects for store in stores])
+    functions = {
+        kernel: calls.functions for store in stores for kernel, calls in list(store._calls.items())
+    }
+    calls = {
+        kernel: Calls(
+            those,
+            objects,
+            np.concatenate([store.calls(kernel, those).self_values for store in stores]),
+        )
+        for kernel, those in functions.items()
+    }
+    names = {name for store in stores for name in store._known}
+    known = {
+        name: np.concatenate(
+            [store._known.get(name, np.full(len(store), np.nan)) for store in stores]
+        )
+        for name in names
+    }
+    n_axes = next((store.n_axes for store in stores if store.n_axes is not None), None)
+    return PythonStore(objects, calls, known, n_axes)
+
+
+def _joined(parts: Sequence[list[Any] | _Array]) -> list[Any] | _Array:
+    arrays = [part for part in parts if isinstance(part, np.ndarray)]
+    if len(arrays) < len(parts) or len({array.shape[1:] for array in arrays}) > 1:
+        return [one for part in parts for one in part]
+    return read_only(np.concatenate(arrays))
+
+
+def _encoded(objects: list[Any] | _Array, encode: Callable[[Any], bytes]) -> dict[str, _Array]:
+    parts = [encode(one) for one in objects]
+    for i, part in enumerate(parts):
+        if not isinstance(part, bytes):
+            raise InvalidArgument(
+                f"encode must return bytes; for objects[{i}] it returned {type(part).__name__}."
+            )
+    return {
+        "bytes": np.frombuffer(b"".join(parts), dtype=np.uint8),
+        "offsets": offsets_of([len(part) for part in parts]),
+    }
+
+
+def read_only(array: _Array) -> _Array:
+    """Return a view that a function cannot change by mistake."""
+    view: _Array = array.view()
+    view.flags.writeable = False
+    return view

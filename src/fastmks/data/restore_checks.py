@@ -1,0 +1,37 @@
+"""Read the arrays of a record for a store: as they are, and never trusted."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fastmks.data.ragged import rising
+from fastmks.errors import IndexFileError
+from fastmks.files.record import Record
+
+__all__ = ["check_kind", "restored", "restored_offsets"]
+
+_Array: TypeAlias = np.ndarray[Any, Any]
+
+
+def restored(record: Record, name: str, *dtypes: Any, ndim: int = 1) -> _Array:
+    """Return an array as the core wants it: read-only, side by side, and not copied if it is so."""
+    array = np.asarray(record.array(name, *dtypes, ndim=ndim))
+    view: _Array = np.require(array, requirements=["C", "A"]).view()
+    view.flags.writeable = False
+    return view
+
+
+def restored_offsets(record: Record, name: str, n_entries: int) -> _Array:
+    """Return the offsets of rows that have so many entries in all."""
+    offsets = restored(record, name, np.int64)
+    if not rising(offsets, n_entries):
+        raise IndexFileError(f"the array {name!r} must rise from 0 to {n_entries}.")
+    return offsets
+
+
+def check_kind(record: Record, *kinds: str) -> str:
+    """Return which of these kinds of store a record is of."""
+    kind = record.fact("kind", str)
+    if kind not in kinds:
+        raise IndexFileError(f"the objects must be {' or '.join(kinds)}: {kind!r}.")
+    return kind

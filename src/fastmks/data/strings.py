@@ -1,0 +1,79 @@
+"""Read strings from whatever sequence holds them."""
+
+import reprlib
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from fastmks.data.object_lists import is_equal_to_itself, list_objects
+from fastmks.errors import InvalidArgument
+
+__all__ = ["FOR_STRINGS", "check_same_strings", "cut_strings", "read_strings"]
+
+# What to say where strings are given to a kernel of something else.
+FOR_STRINGS = "For strings pass a kernel that compares them, such as kernels.Spectrum(3)."
+
+_BUFFERS = (bytearray, memoryview)
+
+
+def read_strings(strings: Any, *, name: str, single: bool = False) -> list[str] | list[bytes]:
+    """Return a list of str, or of bytes. One string is one query where `single`.
+
+    Lists, tuples, numpy arrays, pandas Series and generators will do.
+    """
+    if isinstance(strings, (str, bytes, *_BUFFERS)):
+        if not single:
+            raise InvalidArgument(
+                f"{name} must be a sequence of strings; got one string. Put it in a list."
+            )
+        strings = [strings]
+    listed = list_objects(strings, name=name, wanted="a sequence of strings")
+    read = [bytes(string) if isinstance(string, _BUFFERS) else string for string in listed]
+    wanted = bytes if read and isinstance(read[0], bytes) else str
+    for i, string in enumerate(read):
+        if not isinstance(string, (str, bytes)):
+            raise InvalidArgument(
+                f"{name} must be strings, since the kernel compares strings; {name}[{i}] is "
+                f"{reprlib.repr(string)}. {_advice(string)}"
+            )
+        if not isinstance(string, wanted):
+            raise InvalidArgument(
+                f"{name} must all be str or all be bytes; {name}[{i}] is {reprlib.repr(string)}. "
+                f"{_advice(string)}"
+            )
+    return read
+
+
+def check_same_strings(
+    has_bytes: bool, wants_bytes: bool, *, name: str, done: str = "compared with"
+) -> None:
+    """Refuse bytes where there are str, and the other way round."""
+    if has_bytes != wants_bytes:
+        wanted, seen = ("bytes", "str") if wants_bytes else ("str", "bytes")
+        raise InvalidArgument(
+            f"{name} must be {wanted}, as the objects they are {done}; {name}[0] is {seen}."
+        )
+
+
+def cut_strings(
+    letters: np.ndarray[Any, Any], offsets: np.ndarray[Any, np.dtype[np.int64]], *, has_bytes: bool
+) -> list[str] | list[bytes]:
+    """Return the strings whose code points, or bytes, lie behind each other."""
+    at = offsets.tolist()
+    if has_bytes:
+        content = letters.astype(np.uint8, copy=False).tobytes()
+        return [content[begin:end] for begin, end in pairwise(at)]
+    if letters.dtype == np.uint8:
+        text = letters.tobytes().decode("latin-1")
+    else:
+        text = letters.astype("<u4", copy=False).tobytes().decode("utf-32-le", "surrogatepass")
+    return [text[begin:end] for begin, end in pairwise(at)]
+
+
+def _advice(item: Any) -> str:
+    if isinstance(item, (str, bytes)):
+        return "Decode the bytes, or encode the others."
+    if item is None or not is_equal_to_itself(item):
+        return "Drop or fill missing strings first."
+    return "Turn what prints as its letters into strings first: [str(s) for s in ...]."

@@ -1,0 +1,77 @@
+"""Columns for features, numbered as they appear."""
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from fastmks._util.fork_safe import cached_property
+from fastmks.errors import IndexFileError, InvalidArgument
+
+__all__ = ["Vocabulary"]
+
+_MOST_COLUMNS = 2**31 - 1
+
+
+class Vocabulary:
+    """Columns for features, numbered from 0 as they appear.
+
+    One that extends another leaves it as it is: features that the other knows keep their columns,
+    further ones get columns beyond it.
+    """
+
+    def __init__(self, known: "Vocabulary | None" = None) -> None:
+        self._known = known
+        self._begin = 0 if known is None else len(known)
+        self._read: Callable[[], Sequence[Hashable]] = tuple
+        self._n_read = 0
+
+    @classmethod
+    def stored(cls, read: Callable[[], Sequence[Hashable]], n_features: int) -> "Vocabulary":
+        """Return one of the features of a file, which are read when they are needed."""
+        made = cls()
+        made._read, made._n_read = read, n_features
+        return made
+
+    @cached_property
+    def _columns(self) -> dict[Hashable, int]:
+        columns = {feature: column for column, feature in enumerate(self._read())}
+        if len(columns) != self._n_read:
+            raise IndexFileError(f"there must be {self._n_read} different features.")
+        return columns
+
+    def __len__(self) -> int:
+        columns = self.__dict__.get("_columns")
+        return self._begin + (self._n_read if columns is None else len(columns))
+
+    def first(self, n_features: int | None = None) -> list[Any]:
+        """Return the features of the first columns, or of all, of one that extends no other."""
+        return list(islice(self._columns, n_features))
+
+    def find(self, feature: Hashable) -> int | None:
+        """Return the column of a feature, or None where it has not appeared."""
+        column = self._columns.get(feature)
+        if column is None and self._known is not None:
+            return self._known.find(feature)
+        return column
+
+    def number(self, features: Iterable[Hashable]) -> np.ndarray[Any, np.dtype[np.int32]]:
+        """Return the columns of features, new ones where they have none yet."""
+        columns, begin = self._columns, self._begin
+        if self._known is None:
+            found = [columns.setdefault(feature, len(columns)) for feature in features]
+        else:
+            is_last = self._known._known is None
+            find = self._known._columns.get if is_last else self._known.find
+            found = []
+            for feature in features:
+                column = find(feature)
+                if column is None:
+                    column = columns.setdefault(feature, begin + len(columns))
+                found.append(column)
+        if len(self) > _MOST_COLUMNS:
+            raise InvalidArgument(
+                f"the objects must have at most 2**31 - 1 different features; got {len(self)}."
+            )
+        return np.array(found, dtype=np.int32)

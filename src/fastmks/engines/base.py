@@ -1,0 +1,153 @@
+"""What every engine is asked and what it answers. Engines are Scan and Tree."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from fastmks import _core
+from fastmks._util.progress import Progress
+from fastmks.engines.approximation import EXACT, Approximation
+from fastmks.engines.space import Space
+from fastmks.errors import InvalidArgument
+
+__all__ = ["AboveFound", "Cost", "Engine", "Search", "TopKFound", "Tracer", "plain_int64"]
+
+_Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class Tracer:
+    """Notes whose values an engine asks for."""
+
+    def __init__(self) -> None:
+        self._traced: list[tuple[Space, _core.TracedSpace]] = []
+        self._noted: list[_Positions] = []
+
+    def core_of(self, space: Space) -> _core.Space:
+        """Return what an engine is to search instead of a space."""
+        traced = _core.traced_space(space.core)
+        self._traced.append((space, traced))
+        return traced
+
+    def note(self, space: Space, places: _Positions) -> None:
+        """Note objects whose values an engine asks for apart from a search."""
+        self._noted.append(places if space.order is None else space.order[places])
+
+    def evaluated(self, n_objects: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Return whose values were asked for, by position."""
+        mask = np.zeros(n_objects, dtype=bool)
+        for space, traced in self._traced:
+            mask[slice(None) if space.order is None else space.order] |= traced.seen()
+        for positions in self._noted:
+            mask[positions] = True
+        return mask
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """What an engine is asked: these queries, among these positions (all when None)."""
+
+    queries: Space
+    among: _Positions | None
+    skip_self: bool  # query i is object i, and not an answer to itself
+    threads: int
+    progress: Progress
+    approximation: Approximation = EXACT
+    # A value per query below which hits do not matter, since k of at least it are known: where
+    # there are fewer than k others, the answer is filled up with it, behind all positions.
+    floors: _Floats | None = None
+    tracer: Tracer | None = None
+
+    def core_of(self, space: Space) -> _core.Space:
+        """Return a space as the core is to search it."""
+        return space.core if self.tracer is None else self.tracer.core_of(space)
+
+    def of_queries(self, positions: _Positions) -> "Search":
+        """Return the same search for some of the queries."""
+        floors = None if self.floors is None else self.floors[positions]
+        return replace(self, queries=self.queries.part(positions), floors=floors)
+
+    def among_all(
+        self, space: Space
+    ) -> tuple[_core.Space, _core.Space, _Positions | None, _Positions | None]:
+        """Return what the core is told of a search that looks at all objects of a space.
+
+        The objects, the queries, the places to search, and the position of each place.
+        """
+        return self.core_of(space), self.queries.core, space.places(self.among), space.order
+
+    def refuse_early_stop(self, reason: str) -> None:
+        """Raise an error for a search that may stop early; the engine says why it cannot."""
+        if self.approximation.early_stop is not None:
+            raise InvalidArgument(
+                f"{self.approximation.early_stop} needs algorithm='tree'{reason}."
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """What an engine did for an answer."""
+
+    evaluations: int
+    self_evaluations: int = 0  # beyond those that preparing the queries cost
+    query_evaluations: int = 0  # between queries
+    bounds: int = 0
+    bound_operations: int = 0  # multiply-adds that the bounds took, of whatever precision
+    nodes: int = 0
+    pruned: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TopKFound:
+    """The k best of each query, (n_queries, k), and how much better a missed one may be."""
+
+    values: _Floats
+    positions: _Positions
+    gap: _Floats
+    cost: Cost
+    ids: np.ndarray[Any, Any] | None = None  # once the answer has left the index
+
+
+@dataclass(frozen=True)
+class AboveFound:
+    """All at or above each query's threshold; query i has offsets[i] to offsets[i + 1]."""
+
+    offsets: _Positions
+    values: _Floats
+    positions: _Positions
+    cost: Cost
+    ids: np.ndarray[Any, Any] | None = None  # once the answer has left the index
+
+
+class Engine(Protocol):
+    """Answers searches of one space. Every engine gives the same exact answers."""
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+        ...
+
+    @property
+    def space(self) -> Space:
+        """The objects it searches."""
+        ...
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of what it has built, beside the objects."""
+        ...
+
+    def top_k(self, search: Search, k: int) -> TopKFound:
+        """Return the k best of each query."""
+        ...
+
+    def above(self, search: Search, thresholds: _Floats) -> AboveFound:
+        """Return all at or above each query's threshold."""
+        ...
+
+
+def plain_int64(array: np.ndarray[Any, Any]) -> _Positions:
+    """The same memory as numpy's own int64: the core's arrives as C's long long and prints so."""
+    return array.view(np.int64)

@@ -1,0 +1,73 @@
+"""What filters whose search is the core's have in common: how they are asked, and what they say."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fastmks.engines.base import AboveFound, Cost, Search, TopKFound, plain_int64
+from fastmks.engines.space import Space
+from fastmks.files.record import Record
+
+__all__ = ["CoreFilter"]
+
+
+@dataclass(frozen=True)
+class CoreFilter(ABC):
+    """Bounds values with a structure of the core, and evaluates what the bounds leave."""
+
+    space: Space
+    name: ClassVar[str] = "filter"
+    core_top_k: ClassVar[Callable[..., Any]]
+    core_above: ClassVar[Callable[..., Any]]
+
+    @property
+    @abstractmethod
+    def n_bytes(self) -> int:
+        """Memory of what bounds the values, beside the objects."""
+
+    @property
+    @abstractmethod
+    def structure(self) -> tuple[Any, ...]:
+        """What the core needs beside the objects: one thing, or nothing."""
+
+    @abstractmethod
+    def record(self) -> Record:
+        """What it is made of, for a file; the objects are apart."""
+
+    @abstractmethod
+    def cost(self, counts: tuple[int, ...], search: Search) -> Cost:
+        """Return the core's counts by name."""
+
+    def top_k(self, search: Search, k: int) -> TopKFound:
+        """Return the k best of each query: always exact, which keeps every promise about values."""
+        search.refuse_early_stop("; got algorithm='filter'")
+        with search.progress.bar(len(search.queries), unit=" queries") as report:
+            values, positions, counts = type(self).core_top_k(
+                *search.among_all(self.space),
+                *self.structure,
+                search.skip_self,
+                k,
+                search.floors,
+                self.space.threads(search.threads),
+                report,
+            )
+        gap = np.zeros(len(search.queries))
+        return TopKFound(values, plain_int64(positions), gap, self.cost(counts, search))
+
+    def above(
+        self, search: Search, thresholds: np.ndarray[Any, np.dtype[np.float64]]
+    ) -> AboveFound:
+        """Return all at or above each query's threshold."""
+        with search.progress.bar(len(search.queries), unit=" queries") as report:
+            (offsets, values, positions), counts = type(self).core_above(
+                *search.among_all(self.space),
+                *self.structure,
+                thresholds,
+                self.space.threads(search.threads),
+                report,
+            )
+        cost = self.cost(counts, search)
+        return AboveFound(plain_int64(offsets), values, plain_int64(positions), cost)

@@ -1,0 +1,89 @@
+"""The filter of vectors: 8-bit codes on principal axes bound every value."""
+
+from dataclasses import dataclass
+
+from fastmks import _core
+from fastmks._util.progress import Progress
+from fastmks.engines.base import Cost, Search
+from fastmks.engines.filters.axes import Axes, choose_axes
+from fastmks.engines.filters.base import CoreFilter
+from fastmks.engines.space import Space
+from fastmks.errors import InvalidArgument
+from fastmks.files.record import Record, restoring
+
+__all__ = ["Sketch", "build_sketch", "guess_build_seconds", "restore_sketch"]
+
+
+@dataclass(frozen=True)
+class Sketch(CoreFilter):
+    """Bounds the scores of all objects from their codes, and evaluates what the bounds leave."""
+
+    core: _core.Sketch
+    axes: Axes
+    core_top_k = _core.sketch_top_k
+    core_above = _core.sketch_above
+
+    @property
+    def structure(self) -> tuple[_core.Sketch]:
+        """The codes."""
+        return (self.core,)
+
+    @property
+    def dimension(self) -> int:
+        """How many coordinates an object has."""
+        return self.core.dimension
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the codes, beside the objects themselves."""
+        return self.core.n_bytes
+
+    def record(self) -> Record:
+        """What the codes are made of, for a file."""
+        return Record({"kind": "sketch"}, self.core.arrays())
+
+    def cost(self, counts: tuple[int, ...], search: Search) -> Cost:
+        """Return the core's counts by name."""
+        evaluations, projections, bounds, operations = counts
+        return Cost(
+            evaluations=evaluations + projections, bounds=bounds, bound_operations=operations
+        )
+
+
+def guess_build_seconds(n_objects: int, n_columns: int, dimension: int | None = None) -> float:
+    """Return about what a sketch takes to build on one thread, with or without its axes."""
+    axes_seconds = 0.0
+    if dimension is None:
+        dimension = min(n_columns, 64)
+        axes_seconds = _core.guess_axes_seconds(n_objects, n_columns)
+    per_object = 4e-7 + 2e-10 * n_columns * dimension + 1e-8 * dimension
+    return axes_seconds + n_objects * per_object
+
+
+def build_sketch(
+    space: Space,
+    *,
+    axes: Axes | None = None,
+    dimension: int | None = None,
+    threads: int,
+    progress: Progress,
+) -> Sketch:
+    """Return a sketch of the vectors of a space that has scores, on the axes given if any."""
+    if axes is None:
+        axes = choose_axes(space, dimension=dimension, threads=threads, progress=progress)
+    with progress.bar(2 * len(space), unit=" objects") as report:
+        try:
+            core = _core.sketch(space.core, axes.core, threads, report)
+        except _core.CoordinateFault:
+            raise InvalidArgument(
+                "algorithm='filter' cannot bound vectors whose lengths leave the float64 range. "
+                "Rescale them, or pass algorithm='scan'."
+            ) from None
+        return Sketch(space, core, axes)
+
+
+def restore_sketch(space: Space, record: Record) -> Sketch:
+    """Return the sketch of a file."""
+    with restoring("the codes"):
+        core = _core.restore_sketch(space.core, dict(record.arrays))
+    return Sketch(space, core, Axes(core.axes))

@@ -1,0 +1,37 @@
+"""The filter of kernels that have upper bounds of their own."""
+
+from dataclasses import dataclass
+
+from fastmks import _core
+from fastmks.engines.base import Cost, Search
+from fastmks.engines.filters.base import CoreFilter
+from fastmks.files.record import Record
+
+__all__ = ["OwnBounds"]
+
+
+@dataclass(frozen=True)
+class OwnBounds(CoreFilter):
+    """Evaluates in the order of the kernel's own bounds, until none is left that matters."""
+
+    core_top_k = _core.filter_top_k
+    core_above = _core.filter_above
+
+    @property
+    def n_bytes(self) -> int:
+        """None: the objects know their bounds."""
+        return 0
+
+    @property
+    def structure(self) -> tuple[()]:
+        """Nothing: the objects know their bounds."""
+        return ()
+
+    def record(self) -> Record:
+        """Nothing but what it is."""
+        return Record({"kind": "own bounds"})
+
+    def cost(self, counts: tuple[int, ...], search: Search) -> Cost:
+        """Return the core's counts by name."""
+        evaluations, bounds = counts
+        return Cost(evaluations=evaluations, bounds=bounds)

@@ -1,0 +1,364 @@
+"""The filter for kernels without coordinates: bounds from values with a few objects, the pivots.
+
+The Hilbert space is looked at through the span of the pivots: every object has coordinates there
+and a distance from it, and both bound its values (docs/filter.md). The pivots come from a sample
+of the objects; so does their number, from what sampled queries would have cost.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from fastmks import _core
+from fastmks._util.arithmetic import own_arithmetic
+from fastmks._util.progress import Progress
+from fastmks.engines.base import AboveFound, Cost, Search, TopKFound
+from fastmks.engines.filters.base import CoreFilter
+from fastmks.engines.scan import Scan
+from fastmks.engines.space import Namer, Space, faults_named
+from fastmks.errors import InvalidArgument, NotMercerError
+from fastmks.files.record import Record, restoring
+from fastmks.kernels.object_kernel import leaves
+
+__all__ = ["Forecast", "Pivots", "build_pivots", "can_have_pivots", "restore_pivots"]
+
+_Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+
+_MOST_PIVOTS = 256
+_FEWEST_SAMPLED, _MOST_SAMPLED = 64, 512  # objects whose Gram matrix chooses the pivots
+_GRAM_SHARE = 32  # its values are about as many as this times the objects
+_QUERIES_SAMPLED = 16
+_MOST_HELD_OUT = 64  # objects that are no candidates, for sampled queries to look at
+_RANKS = (1, 10)  # what sampled queries look for
+_LEAST_RESIDUAL = 1e-9  # of a pivot's K(x, x)
+_BOUND_SLACK = 1e-6  # of cosines, for coordinates that round
+_SUSPICIOUS = -1e-7  # residuals, as shares of K(x, x), that are worth a certified look
+
+
+class Forecast(NamedTuple):
+    """What a query is expected to cost with so many pivots, on average over ranks 1 and 10."""
+
+    n_pivots: int
+    survivors: float
+
+    @property
+    def evaluations(self) -> float:
+        """Values with the pivots, and with the objects that their bounds do not exclude."""
+        return self.n_pivots + self.survivors
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pivots(CoreFilter):
+    """The engine: coordinates of all objects on the span of the pivots bound their values."""
+
+    projection: _core.PivotProjection
+    table: _core.PivotTable
+    forecasts: tuple[Forecast, ...]  # of every number of pivots looked at; empty when it was given
+    build_evaluations: int  # of K(x, y); K(x, x) is evaluated once per object besides
+    build_seconds: float
+    core_top_k = _core.pivot_top_k
+    core_above = _core.pivot_above
+
+    def __repr__(self) -> str:
+        return (
+            f"<Pivots: {len(self.space)} objects on {self.projection.n_pivots} pivots, "
+            f"built with {self.build_evaluations} kernel evaluations>"
+        )
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the coordinates, beside the objects."""
+        return self.table.n_bytes
+
+    @property
+    def structure(self) -> tuple[_core.PivotTable]:
+        """The coordinates."""
+        return (self.table,)
+
+    def record(self) -> Record:
+        """What the coordinates are made of, for a file."""
+        facts = {
+            "kind": "pivots",
+            "build_evaluations": self.build_evaluations,
+            "build_seconds": self.build_seconds,
+            "forecasts": [list(forecast) for forecast in self.forecasts],
+        }
+        return Record(facts, self.table.arrays())
+
+    def cost(self, counts: tuple[int, ...], search: Search) -> Cost:
+        """Return the core's counts by name."""
+        evaluations, projections, self_evaluations, bounds, operations = counts
+        return Cost(
+            evaluations=evaluations + projections,
+            self_evaluations=self_evaluations,
+            bounds=bounds,
+            bound_operations=operations,
+        )
+
+    def top_k(self, search: Search, k: int) -> TopKFound:
+        """Return the k best of each query: always exact, which keeps every promise about values."""
+        if self._is_scanned(search):
+            return Scan(self.space).top_k(search, k)
+        if search.tracer is not None:
+            search.tracer.note(self.space, self.projection.pivots())
+        return super().top_k(search, k)
+
+    def above(self, search: Search, thresholds: _Floats) -> AboveFound:
+        """Return all at or above each query's threshold."""
+        if self._is_scanned(search):
+            return Scan(self.space).above(search, thresholds)
+        return super().above(search, thresholds)
+
+    def _is_scanned(self, search: Search) -> bool:
+        """Whether the values asked for are no more than those with the pivots."""
+        return search.among is not None and len(search.among) <= self.projection.n_pivots
+
+
+def build_pivots(
+    space: Space,
+    *,
+    threads: int,
+    progress: Progress,
+    m: int | None = None,
+    seed: int = 0,
+    name: Namer = "objects[{}]".format,
+) -> Pivots:
+    """Choose pivots, `m` of them or as many as pay, and put all objects on their span.
+
+    The same objects and seed give the same pivots. Objects that the pivots before them span up to
+    rounding are no pivots, so there may be fewer than `m`.
+    """
+    _check_kernel(space)
+    started = time.perf_counter()
+    n_threads = space.threads(threads)
+    with faults_named(space.kernel, name, name):
+        draft = _Draft(space, n_threads, seed, m, name)
+        projection = _core.pivot_projection(space.core, draft.chosen)
+        with progress.bar(len(space), unit=" objects") as report:
+            table = _core.pivot_table(projection, n_threads, report)
+    projected = projection.n_pivots * (len(space) - 1)
+    return Pivots(
+        space=space,
+        projection=projection,
+        table=table,
+        forecasts=draft.forecasts,
+        build_evaluations=draft.evaluations + projection.build_evaluations + projected,
+        build_seconds=time.perf_counter() - started,
+    )
+
+
+def restore_pivots(space: Space, record: Record) -> Pivots:
+    """Return the pivots of a file. Nothing is evaluated for it."""
+    with restoring("the pivots"):
+        projection, table = _core.restore_pivots(space.core, dict(record.arrays))
+        forecasts = tuple(
+            Forecast(int(n), float(survivors)) for n, survivors in record.fact("forecasts", list)
+        )
+    return Pivots(
+        space=space,
+        projection=projection,
+        table=table,
+        forecasts=forecasts,
+        build_evaluations=record.count("build_evaluations"),
+        build_seconds=record.number("build_seconds"),
+    )
+
+
+def can_have_pivots(space: Space) -> bool:
+    """Whether values with pivots bound the others."""
+    return space.is_mercer and bool(np.isfinite(space.rounding).all())
+
+
+def _check_kernel(space: Space) -> None:
+    if not space.is_mercer:
+        advice = next(leaf.tree_advice for _, leaf in leaves(space.kernel) if not leaf.is_mercer)
+        raise NotMercerError(
+            f"{space.kernel!r} is not Mercer on {space.objects.kind}, "
+            f"and bounds from pivots hold for Mercer kernels only. {advice}"
+        )
+    if not np.isfinite(space.rounding).all():
+        raise InvalidArgument(
+            f"algorithm='filter' needs values with a known rounding error; those of "
+            f"{space.kernel!r} have none on these objects. Pass algorithm='scan'."
+        )
+
+
+class _Sample(NamedTuple):
+    """Values of some objects with those that may become pivots, as cosines.
+
+    Candidates are the columns and the first rows; then come objects that are held out, so that
+    nothing was fitted to them, and then queries.
+    """
+
+    candidates: _Positions
+    held_out: _Positions
+    queries: _Positions
+    norms: _Floats  # of all rows
+    cosines: _Floats
+
+    @property
+    def n_objects(self) -> int:
+        """Rows before those of the queries."""
+        return len(self.candidates) + len(self.held_out)
+
+
+class _Step(NamedTuple):
+    """A pivot, and the coordinate it gives every row, in cosines."""
+
+    pivot: int
+    column: _Floats
+    is_suspicious: bool  # a row whose part in the span is longer than itself
+
+
+class _Draft:
+    """The choice of pivots: `chosen` are their positions, best first."""
+
+    def __init__(self, space: Space, threads: int, seed: int, m: int | None, name: Namer) -> None:
+        self.space, self.threads, self.name = space, threads, name
+        self.self_values = space.self_values()
+        self.is_bounded = self.self_values <= _core.largest_self_value
+        self.evaluations = 0
+        self.forecasts: tuple[Forecast, ...] = ()
+        self.chosen: _Positions = np.empty(0, dtype=np.int64)
+        if not self.is_bounded.any():
+            return
+        sample = self._draw(seed, m)
+        if m is not None or len(sample.queries) == 0:
+            most = _MOST_PIVOTS if m is None else m
+            self.chosen = sample.candidates[[step.pivot for step in self._steps(sample, most)]]
+        else:
+            self.chosen = self._choose(sample)
+
+    def _draw(self, seed: int, m: int | None) -> _Sample:
+        drawn = np.random.default_rng(seed).permutation(len(self.space)).astype(np.int64)
+        drawn = drawn[self.is_bounded[drawn]]
+        n = len(drawn)
+        n_candidates = int(np.clip((_GRAM_SHARE * n) ** 0.5, _FEWEST_SAMPLED, _MOST_SAMPLED))
+        n_candidates = min(n, max(n_candidates, m or 0))
+        if n <= _FEWEST_SAMPLED:
+            n_queries = n // 4 if m is None else 0
+            return self._read(drawn, drawn[:0], drawn[n - n_queries :])
+        n_queries = min(_QUERIES_SAMPLED, n // 4) if m is None else 0
+        n_held_out = min(_MOST_HELD_OUT, n // 4) if m is None else 0
+        n_candidates = min(n_candidates, n - n_queries - n_held_out)
+        queries, rest = drawn[:n_queries], drawn[n_queries:]
+        return self._read(rest[n_held_out:][:n_candidates], rest[:n_held_out], queries)
+
+    def _read(self, candidates: _Positions, held_out: _Positions, queries: _Positions) -> _Sample:
+        rows = np.concatenate([candidates, held_out, queries])
+        objects, name = self._taken(candidates)
+        taken, name_row = self._taken(rows)
+        self.evaluations += len(taken) * len(objects)
+        with faults_named(self.space.kernel, name_row, name):
+            values = _core.scan_matrix(objects.core, taken.core, self.threads)
+        with own_arithmetic():
+            norms = np.sqrt(np.maximum(self.self_values[rows], 0.0))
+            cosines = values / norms[:, None] / norms[: len(candidates)]
+        cosines[~np.isfinite(cosines)] = 0.0  # of zero objects
+        return _Sample(candidates, held_out, queries, norms, cosines)
+
+    def _taken(self, positions: _Positions) -> tuple[Space, Namer]:
+        """Return some of the objects, and how errors call them."""
+        return self.space.part(positions), lambda place: self.name(int(positions[place]))
+
+    def _steps(self, sample: _Sample, most: int) -> Iterator[_Step]:
+        """Yield pivots, each the one that explains most of what those before it leave."""
+        left = sample.cosines.copy()
+        n = len(sample.candidates)
+        residuals = np.where(sample.norms > 0, 1.0, 0.0)
+        found: list[int] = []
+        while len(found) < most:
+            with own_arithmetic():
+                own = residuals[:n]
+                is_left = own > _LEAST_RESIDUAL
+                gains = np.where(is_left, (left[:n] ** 2).sum(axis=0), 0.0)
+                gains = np.divide(gains, own, out=np.zeros(n), where=is_left)
+                pivot = int(np.argmax(gains))
+                if not gains[pivot] > 0.0:
+                    return
+                found.append(pivot)
+                column = left[:, pivot] / np.sqrt(own[pivot])
+                left -= np.outer(column, column[:n])
+                residuals = residuals - column**2
+                is_suspicious = bool((residuals < _SUSPICIOUS).any())
+                residuals = np.maximum(residuals, 0.0)
+            yield _Step(pivot, column, is_suspicious)
+            if is_suspicious:
+                self._look_closely(sample.candidates[found])
+                return
+
+    def _look_closely(self, pivots: _Positions) -> None:
+        """Raise where values with these pivots are more than rounding away from a Mercer kernel."""
+        projection = _core.pivot_projection(self.space.core, pivots)
+        self.evaluations += projection.build_evaluations + len(pivots) * (len(self.space) - 1)
+        projection.project(self.space.core)
+
+    def _choose(self, sample: _Sample) -> _Positions:
+        """Return as many pivots as would have cost sampled queries least."""
+        queries, name = self._taken(sample.queries)
+        objects, name_object = self.space, self.name
+        if not self.is_bounded.all():
+            objects, name_object = self._taken(np.flatnonzero(self.is_bounded))
+        self.evaluations += len(queries) * len(objects)
+        with faults_named(self.space.kernel, name, name_object):
+            found = _core.scan_matrix(objects.core, queries.core, self.threads)
+        values = np.full((len(queries), len(self.space)), -np.inf)
+        values[:, self.is_bounded] = found
+        trial = _Trial(sample, values)
+        pivots: list[int] = []
+        forecasts: list[Forecast] = []
+        least = float("inf")
+        for step in self._steps(sample, _MOST_PIVOTS):
+            pivots.append(step.pivot)
+            forecasts.append(Forecast(len(pivots), trial.survivors(step)))
+            least = min(least, forecasts[-1].evaluations)
+            if len(pivots) >= least:
+                break
+        self.forecasts = tuple(forecasts)
+        best = min(forecasts, key=lambda forecast: forecast.evaluations, default=Forecast(0, 0.0))
+        return sample.candidates[pivots[: best.n_pivots]]
+
+
+class _Trial:
+    """Sampled queries and what they find: how many objects would their bounds leave?"""
+
+    @own_arithmetic()
+    def __init__(self, sample: _Sample, values: _Floats) -> None:
+        self.sample = sample
+        self.n_objects = values.shape[1]
+        positions = np.concatenate([sample.candidates, sample.held_out])
+        # Queries are no answers to themselves, and pivots no survivors.
+        self.counts = positions != sample.queries[:, None]
+        others = values.copy()
+        others[np.arange(len(values)), sample.queries] = -np.inf
+        best = -np.sort(-others, axis=1)
+        n = sample.n_objects
+        norms = sample.norms[n:, None] * sample.norms[:n]
+        # In cosines; not a number for zero objects, which then survive.
+        self.thresholds = [best[:, min(k, self.n_objects - 1) - 1, None] / norms for k in _RANKS]
+        self.products = np.zeros(self.counts.shape)
+        self.residuals = np.ones(len(sample.norms))
+        self.n_pivots = 0
+
+    @own_arithmetic()
+    def survivors(self, step: _Step) -> float:
+        """Return how many objects a query has to look at after another pivot, besides pivots."""
+        n, n_candidates = self.sample.n_objects, len(self.sample.candidates)
+        self.n_pivots += 1
+        self.counts[:, step.pivot] = False
+        self.products += np.outer(step.column[n:], step.column[:n])
+        self.residuals = np.maximum(self.residuals - step.column**2, 0.0)
+        tails = np.sqrt(self.residuals)
+        bounds = self.products + np.outer(tails[n:], tails[:n]) + _BOUND_SLACK
+        kept = sum((~(bounds < threshold)).astype(np.int64) for threshold in self.thresholds)
+        # Pivots were fitted to the candidates; objects that were held out are few.
+        shares = [
+            (kept * self.counts)[:, part].sum() / (len(_RANKS) * self.counts[:, part].sum())
+            for part in (slice(0, n_candidates), slice(n_candidates, n))
+            if self.counts[:, part].any()
+        ]
+        return float(max(shares, default=0.0) * (self.n_objects - self.n_pivots))

@@ -1,0 +1,381 @@
+"""Objects under one kernel. This is the only place where a kernel is evaluated."""
+
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias, cast
+
+import numpy as np
+
+from fastmks import _core
+from fastmks._util.check import check_threads
+from fastmks.data import DenseStore, Store
+from fastmks.errors import (
+    FastmksError,
+    IndexFileError,
+    InvalidArgument,
+    KernelValueError,
+    NotMercerError,
+)
+from fastmks.kernels.base import Kernel, Normalized, OnField, Product, Scaled, Sum
+from fastmks.kernels.object_kernel import ObjectKernel, leaves
+from fastmks.kernels.objects import Objects, read_objects, read_one, read_queries
+
+__all__ = [
+    "Namer",
+    "Rounding",
+    "Space",
+    "chosen_isa",
+    "evaluate_matrix",
+    "evaluate_pair",
+    "faults_named",
+    "finite_advice",
+    "has_normalization",
+]
+
+Namer = Callable[[int], str]
+_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+
+
+_MOST_PIVOTS_NAMED = 8
+_SCAN_INSTEAD = (
+    "Trees and pivots need a Mercer kernel: pass algorithm='scan' to search without one."
+)
+
+
+class Rounding(NamedTuple):
+    """|value - exact value| <= relative * sqrt(K(x, x) K(y, y)) + absolute, for every pair."""
+
+    relative: float
+    absolute: float
+
+    def joined(self, other: "Rounding") -> "Rounding":
+        """Return what holds between the objects of two spaces."""
+        return Rounding(max(self.relative, other.relative), max(self.absolute, other.absolute))
+
+
+class Space:
+    """Objects under one kernel. Queries are objects of another Space with the same kernel.
+
+    An engine may keep its objects in an order of its own: `order[place]` is then the position of
+    the object at a place, as the user counts. None means as given.
+    """
+
+    def __init__(
+        self,
+        objects: Objects,
+        kernel: Kernel,
+        *,
+        name: Namer = "objects[{}]".format,
+        order: _Positions | None = None,
+        isa: str | None = None,
+    ) -> None:
+        self.objects = objects
+        self.kernel = kernel
+        self.order = order
+        self._size = len(objects)
+        with faults_named(kernel, name, name):
+            self.core = _build(kernel, objects, (), chosen_isa() if isa is None else isa)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def queries(self, queries: Any) -> "Space":
+        """Return queries as a space that can be compared with this one."""
+        read = read_queries(queries, self.kernel, self.objects)
+        return Space(read, self.kernel, name="queries[{}]".format, isa=self.isa)
+
+    def ordered(self, order: _Positions) -> "Space":
+        """Return the same objects, copied, with the one at order[place] at each place."""
+        before = order if self.order is None else self.order[order]
+        return Space(self.objects.take(order), self.kernel, order=before)
+
+    def part(self, places: _Positions) -> "Space":
+        """Return some of the objects, copied, as a space of their own."""
+        return Space(self.objects.take(places), self.kernel)
+
+    def places(self, positions: _Positions | None) -> _Positions | None:
+        """Return where the objects at these positions lie, increasing; None for all."""
+        if positions is None or self.order is None:
+            return positions
+        is_wanted = np.zeros(len(self), dtype=bool)
+        is_wanted[positions] = True
+        return np.flatnonzero(is_wanted[self.order]).astype(np.int64)
+
+    def places_of(self, positions: _Positions) -> _Positions:
+        """Return where the object at each of these positions lies."""
+        if self.order is None:
+            return positions
+        place_of = np.empty(len(self), dtype=np.int64)
+        place_of[self.order] = np.arange(len(self))
+        return place_of[positions]
+
+    def in_first_order(self) -> Objects:
+        """Return the objects by position: these themselves, or copies."""
+        if self.order is None:
+            return self.objects
+        return self.objects.take(self.places_of(np.arange(len(self))))
+
+    def position(self, place: int) -> int:
+        """Return the position, as the user counts, of the object at a place."""
+        return place if self.order is None else int(self.order[place])
+
+    @property
+    def is_mercer(self) -> bool:
+        """Whether the kernel is known to be Mercer on these objects."""
+        return _is_mercer(self.kernel, self.objects, ())
+
+    @property
+    def has_bounds(self) -> bool:
+        """Whether the kernel has upper bounds of its own, much cheaper than its values."""
+        return self.core.has_bounds
+
+    @property
+    def has_dense_scores(self) -> bool:
+        """Whether a score of dense vectors orders the values: see docs/reductions.md."""
+        return self.core.score is not None and isinstance(self._first_store, DenseStore)
+
+    @property
+    def n_columns(self) -> int:
+        """Length of the vectors whose scores order the values."""
+        return cast(DenseStore, self._first_store).n_columns
+
+    @property
+    def _first_store(self) -> Store:
+        fields, leaf = next(leaves(self.kernel))
+        return self.objects.store(fields, leaf)
+
+    @property
+    def compares_queries(self) -> bool:
+        """Whether two queries have a value; a query and an object always do."""
+        return all(leaf.compares_queries for _, leaf in leaves(self.kernel))
+
+    def threads(self, wanted: int) -> int:
+        """Return how many threads may evaluate at once: one where Python does it."""
+        return wanted if self.core.is_parallel else 1
+
+    @property
+    def rounding(self) -> Rounding:
+        """How far a value may lie from the exact one, among the objects of this space.
+
+        Infinite where no such bound holds. For queries, join it with that of their space.
+        """
+        return Rounding(*self.core.rounding)
+
+    @property
+    def isa(self) -> str:
+        """The instruction set that evaluates; it changes the speed, never a value."""
+        return self.core.isa
+
+    @property
+    def n_self_evaluations(self) -> int:
+        """Evaluations of some K(x, x) that preparing the objects cost."""
+        return self.core.build_self_evaluations
+
+    def self_values(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return K(x, x) of every object."""
+        return self.core.self_values()
+
+
+def chosen_isa() -> str:
+    """Return the instruction set to use: FASTMKS_ISA, or the best this CPU has."""
+    available = _core.available_isas()
+    wanted = os.environ.get("FASTMKS_ISA")
+    if not wanted:
+        return available[-1]
+    if wanted not in available:
+        raise InvalidArgument(
+            f"the environment variable FASTMKS_ISA must be one of {', '.join(available)} on this "
+            f"CPU; got {wanted!r}."
+        )
+    return wanted
+
+
+def _build(kernel: Kernel, objects: Objects, fields: tuple[int, ...], isa: str) -> _core.Space:
+    def build(part: Kernel) -> _core.Space:
+        return _build(part, objects, fields, isa)
+
+    match kernel:
+        case ObjectKernel():
+            return kernel.make_space(objects.store(fields, kernel), isa)
+        case OnField():
+            return _build(kernel.kernel, objects, (*fields, kernel.field), isa)
+        case Sum():
+            return _core.sum_space([build(term) for term in kernel.terms])
+        case Product():
+            return _core.product_space([build(factor) for factor in kernel.factors])
+        case Scaled():
+            return _core.scaled_space(build(kernel.kernel), kernel.factor)
+        case Normalized():
+            inner = kernel.kernel
+            if isinstance(inner, ObjectKernel):
+                own = inner.make_normalized_space(objects.store(fields, inner), isa)
+                if own is not None:
+                    return own
+            return _core.normalized_space(build(inner), _is_mercer(inner, objects, fields))
+    raise InvalidArgument(f"kernel must be one from fastmks.kernels; got {kernel!r}.")
+
+
+def _is_mercer(kernel: Kernel, objects: Objects, fields: tuple[int, ...]) -> bool:
+    return all(
+        leaf.is_mercer_on(objects.store((*fields, *more), leaf)) for more, leaf in leaves(kernel)
+    )
+
+
+def has_normalization(kernel: Kernel) -> bool:
+    """Whether preparing objects evaluates K(x, x), which may be what no kernel can have."""
+    return _count_normalizations(kernel) > 0
+
+
+def _count_normalizations(kernel: Kernel) -> int:
+    match kernel:
+        case ObjectKernel():
+            return 0
+        case Normalized():
+            return 1 + _count_normalizations(kernel.kernel)
+        case Scaled() | OnField():
+            return _count_normalizations(kernel.kernel)
+        case Sum():
+            return sum(map(_count_normalizations, kernel.terms))
+        case Product():
+            return sum(map(_count_normalizations, kernel.factors))
+    return 0
+
+
+def finite_advice(kernel: Kernel) -> str:
+    """Return what each kind of kernel in an expression advises."""
+    return " ".join(dict.fromkeys(leaf.finite_advice for _, leaf in leaves(kernel)))
+
+
+class faults_named:  # noqa: N801, a context manager, on the way of every search
+    """Turn faults of the core, which knows positions only, into errors that name the objects."""
+
+    __slots__ = ("_kernel", "_name_object", "_name_query")
+
+    def __init__(self, kernel: Kernel, name_query: Namer, name_object: Namer) -> None:
+        self._kernel = kernel
+        self._name_query = name_query
+        self._name_object = name_object
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _type: Any, fault: BaseException | None, _trace: Any) -> None:
+        if fault is None:
+            return
+        named = _named(fault, self._kernel, self._name_query, self._name_object)
+        if named is not None:
+            raise named from None
+
+
+def _named(
+    fault: BaseException, kernel: Kernel, name_query: Namer, name_object: Namer
+) -> FastmksError | None:
+    """Return the error that a fault of the core stands for; None for what is no such fault."""
+    if isinstance(fault, _core.DamageFault):
+        return IndexFileError(
+            "a tree or filter of the index loses objects: the file that it was loaded from was "
+            "changed after it was written. Build the index anew from its objects. (If it came from "
+            "no file, this is a fault of fastmks: algorithm='scan' needs neither.)"
+        )
+    if isinstance(fault, _core.ValueFault):
+        query, position, value = fault.args
+        return KernelValueError(
+            f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}; "
+            f"a ranking needs finite values. {finite_advice(kernel)}"
+        )
+    if isinstance(fault, _core.NotMercerFault):
+        query, position, value, limit = fault.args
+        if position == _core.itself:
+            return NotMercerError(
+                f"{kernel!r} gives {name_query(query)} and itself the value {value}; a Mercer "
+                f"kernel has no negative K(x, x). {_SCAN_INSTEAD}"
+            )
+        return NotMercerError(
+            f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}; "
+            f"their values with themselves allow a Mercer kernel at most {limit:.6g} in magnitude."
+            f" {_SCAN_INSTEAD}"
+        )
+    if isinstance(fault, _core.TriangleFault):
+        a, b, c = map(name_object, fault.args[:3])
+        ab, bc, ca = fault.args[3:]
+        return NotMercerError(
+            f"{kernel!r} puts {a}, {b} and {c} at distances {ab:.6g}, {bc:.6g} and {ca:.6g} from "
+            f"each other, which no Mercer kernel does: one exceeds the sum of the others. "
+            f"{_SCAN_INSTEAD}"
+        )
+    if isinstance(fault, _core.PivotFault):
+        query, position, value, limit, pivots = fault.args
+        shown = ", ".join(map(name_object, pivots[:_MOST_PIVOTS_NAMED]))
+        if len(pivots) > _MOST_PIVOTS_NAMED:
+            shown += f" and {len(pivots) - _MOST_PIVOTS_NAMED} more"
+        if position == _core.itself:
+            return NotMercerError(
+                f"{kernel!r} gives {name_query(query)} values with {shown} that take "
+                f"K(x, x) >= {value:.6g} of a Mercer kernel; it is {limit:.6g}. {_SCAN_INSTEAD}"
+            )
+        return NotMercerError(
+            f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}; "
+            f"their values with {shown} allow a Mercer kernel at most {limit:.6g}. {_SCAN_INSTEAD}"
+        )
+    if isinstance(fault, _core.BoundFault):
+        query, position, value, bound = fault.args
+        return KernelValueError(
+            f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}, "
+            f"more than its upper bound {bound}. An upper bound must be at least the value; pass "
+            "algorithm='scan' to search without it."
+        )
+    if isinstance(fault, _core.ReturnFault):
+        query, position, problem = fault.args
+        other = "itself" if position == _core.itself else name_object(position)
+        return KernelValueError(
+            f"{kernel!r} was asked for {name_query(query)} and {other}, and {problem}."
+        )
+    if isinstance(fault, _core.MissingSelfValue):
+        (query,) = fault.args
+        return InvalidArgument(
+            f"{name_query(query)} comes without K(query, query), which trees, pivots and "
+            "Normalized need beside the values with the objects. Add it as a last column, or pass "
+            "algorithm='scan'."
+        )
+    if isinstance(fault, _core.SelfValueFault):
+        position, value = fault.args
+        x = name_object(position)
+        if value < 0:
+            return NotMercerError(
+                f"{kernel!r} cannot be normalised: K(x, x) = {value} for {x}, and a Mercer kernel "
+                "has no negative K(x, x). Use the kernel without Normalized."
+            )
+        return KernelValueError(
+            f"{kernel!r} cannot be normalised: K(x, x) = {value} for {x}, which is not a zero "
+            "object: below 1e-270 underflow may have eaten its digits. Rescale the objects; for "
+            "vectors, use Cosine() in place of Normalized(Linear())."
+        )
+    return None
+
+
+def evaluate_matrix(
+    kernel: Kernel, A: Any, B: Any = None, *, threads: int | None = None
+) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return K(a, b) for every a in A and b in B, or in A where B is None."""
+    name_row, name_column = "A[{}]".format, ("A[{}]" if B is None else "B[{}]").format
+    columns = Space(
+        read_objects(A if B is None else B, kernel, name="A" if B is None else "B"),
+        kernel,
+        name=name_column,
+    )
+    rows = columns
+    if B is not None:
+        rows = Space(read_queries(A, kernel, columns.objects, name="A"), kernel, name=name_row)
+    n_threads = columns.threads(check_threads(threads))
+    with faults_named(kernel, name_row, name_column):
+        return _core.scan_matrix(columns.core, rows.core, n_threads)
+
+
+def evaluate_pair(kernel: Kernel, x: Any, y: Any) -> float:
+    """Return K(x, y) for two objects."""
+    objects = Space(read_one(y, kernel, None, name="y"), kernel, name=lambda _: "y")
+    query = Space(read_one(x, kernel, objects.objects, name="x"), kernel, name=lambda _: "x")
+    if len(objects) != 1 or len(query) != 1:
+        raise InvalidArgument("x and y must be one object each; for more, use kernel.matrix(A, B).")
+    with faults_named(kernel, lambda _: "x", lambda _: "y"):
+        return float(_core.scan_matrix(objects.core, query.core, 1)[0, 0])

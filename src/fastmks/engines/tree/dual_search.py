@@ -1,0 +1,109 @@
+"""Dual-tree search: a tree on the queries too, so that whole groups of queries prune together."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fastmks import _core
+from fastmks._util.progress import Progress
+from fastmks.engines.base import AboveFound, Search, TopKFound, plain_int64
+from fastmks.engines.space import Space
+from fastmks.engines.tree.search import WalkedTree, named_cost, plan
+from fastmks.engines.tree.traversal import Traversal
+from fastmks.engines.tree.tree import Tree, build_tree
+from fastmks.errors import InvalidArgument
+
+__all__ = ["DualTree"]
+
+
+@dataclass(frozen=True)
+class DualTree:
+    """Searches a tree with a tree of the queries, built with the same kernel."""
+
+    tree: Tree
+    traversal: Traversal
+    name: ClassVar[str] = "dual-tree"
+
+    @property
+    def space(self) -> Space:
+        """The objects, in the tree's order."""
+        return self.tree.space
+
+    @property
+    def n_bytes(self) -> int:
+        """Memory of the tree."""
+        return self.tree.n_bytes
+
+    def top_k(self, search: Search, k: int) -> TopKFound:
+        """Return the k best of each query."""
+        wanted = search.approximation
+        unfit = [name for name in wanted.given() if name not in ("epsilon", "relative")]
+        if unfit:
+            raise InvalidArgument(
+                f"{unfit[0]} needs algorithm='tree': a dual-tree search shares its work among "
+                "queries, and so cannot divide it among them."
+            )
+        query_tree = self._query_tree(search) if search.floors is None else None
+        if query_tree is None:
+            return WalkedTree(self.tree, self.traversal).top_k(search, k)
+        bar = search.progress.bar(len(search.queries), unit=" queries")
+        with _queries_as_given(query_tree, search), bar as report:
+            values, positions, gap, counts = _core.dual_tree_top_k(
+                self.tree.core,
+                query_tree.core,
+                search.core_of(self.space),
+                query_tree.space.core,
+                self.space.places(search.among),
+                search.skip_self,
+                k,
+                plan(self.tree, self.traversal, wanted),
+                wanted.epsilon,
+                wanted.relative,
+                search.threads,
+                report,
+            )
+        cost = named_cost(counts, search)
+        if not search.skip_self:
+            cost = replace(
+                cost,
+                self_evaluations=cost.self_evaluations + query_tree.core.build_self_evaluations,
+                query_evaluations=query_tree.build_evaluations,
+            )
+        return TopKFound(values, plain_int64(positions), gap, cost)
+
+    def above(
+        self, search: Search, thresholds: np.ndarray[Any, np.dtype[np.float64]]
+    ) -> AboveFound:
+        """Return all at or above each query's threshold, query by query.
+
+        Thresholds are given and not found, so queries have nothing to learn from each other.
+        """
+        return WalkedTree(self.tree, self.traversal).above(search, thresholds)
+
+    def _query_tree(self, search: Search) -> Tree | None:
+        """Return the tree of the queries; None where there can be none."""
+        if search.skip_self:
+            return self.tree
+        if len(search.queries) == 0 or not search.queries.compares_queries:
+            return None
+        return build_tree(
+            search.queries,
+            base=self.tree.base,
+            threads=search.threads,
+            progress=Progress(False),
+            name="queries[{}]".format,
+        )
+
+
+@contextmanager
+def _queries_as_given(query_tree: Tree, search: Search) -> Iterator[None]:
+    """Turn places of queries in faults of the core into their positions as given."""
+    try:
+        yield
+    except (_core.ValueFault, _core.NotMercerFault, _core.ReturnFault) as fault:
+        if not search.skip_self:
+            fault.args = (query_tree.space.position(fault.args[0]), *fault.args[1:])
+        raise

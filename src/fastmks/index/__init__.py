@@ -1,0 +1,1 @@
+"""The index: ids and objects that are searched, added and removed, as snapshots of segments."""

@@ -1,0 +1,210 @@
+"""The engines of one set of objects, each built when it is first needed."""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fastmks._util.fork_safe import Lock
+from fastmks._util.progress import Progress
+from fastmks.engines.base import plain_int64
+from fastmks.engines.filters.base import CoreFilter
+from fastmks.engines.filters.choose import (
+    FilterOffer,
+    build_filter,
+    has_filter,
+    has_offer,
+    restore_filter,
+)
+from fastmks.engines.scan import Scan
+from fastmks.engines.space import Namer, Space
+from fastmks.engines.tree.tree import Tree, build_tree, record_tree, restore_tree, restore_tree_core
+from fastmks.errors import IndexFileError
+from fastmks.files.record import Record, nest, restoring
+from fastmks.kernels import Kernel
+from fastmks.kernels.objects import Objects, restore_objects
+from fastmks.kernels.own import has_functions
+
+__all__ = ["Engines", "Returned", "restore_engines"]
+
+
+@dataclass(frozen=True)
+class _Built:
+    """What there is; replaced as a whole, so that a search keeps what it started with."""
+
+    space: Space
+    tree: Tree | None = None
+    filter: CoreFilter | None = None
+
+
+class Engines:
+    """Scan, filter and tree of the same objects. Any number of threads may ask at once."""
+
+    def __init__(self, space: Space, *, base: float, threads: int, name: Namer) -> None:
+        self._built = _Built(space)
+        self._base = base
+        self._threads = threads
+        self._name = name
+        self._building = Lock(
+            space.kernel,
+            "searches, from its own function, the index whose tree or filter is being built with "
+            "it. Search with algorithm='scan' there, or another index.",
+        )
+
+    @property
+    def space(self) -> Space:
+        """The objects, in the order of the tree once there is one."""
+        return self._built.space
+
+    @property
+    def scan(self) -> Scan:
+        """The engine that evaluates every pair."""
+        return Scan(self.space)
+
+    @property
+    def has_filter(self) -> bool:
+        """Whether a filter can be built."""
+        return has_filter(self.space)
+
+    @property
+    def has_offer(self) -> bool:
+        """Whether a filter can be offered, before it is built, for what it costs."""
+        return has_offer(self.space)
+
+    @property
+    def has_built_filter(self) -> bool:
+        """Whether there is one."""
+        return self._built.filter is not None
+
+    @property
+    def built_filter(self) -> CoreFilter | None:
+        """The filter, where there is one."""
+        return self._built.filter
+
+    @property
+    def has_built_tree(self) -> bool:
+        """Whether there is a tree."""
+        return self._built.tree is not None
+
+    @property
+    def has_built(self) -> tuple[bool, bool]:
+        """Whether there is a tree, and whether there is a filter."""
+        return self.has_built_tree, self.has_built_filter
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory of the objects and of what was built for them."""
+        built = self._built
+        n_bytes = built.space.objects.n_bytes
+        if built.space.order is not None:
+            n_bytes += built.space.order.nbytes
+        if built.tree is not None:
+            n_bytes += built.tree.n_bytes
+        return n_bytes + (0 if built.filter is None else built.filter.n_bytes)
+
+    def filter(
+        self,
+        progress: Progress,
+        offer: FilterOffer | None = None,
+        like: CoreFilter | None = None,
+    ) -> CoreFilter:
+        """Return the filter; built now if it was not needed before, as offered, or like another."""
+        built = self._built
+        if built.filter is not None:
+            return built.filter
+        with self._building.alone(progress.check):
+            built = self._built
+            if built.filter is not None:
+                return built.filter
+            threads = built.space.threads(self._threads)
+            if offer is not None and offer.space is built.space:
+                made = offer.build(threads, progress)
+            else:
+                made = build_filter(
+                    built.space,
+                    threads=threads,
+                    progress=progress,
+                    name=lambda place: self._name(built.space.position(place)),
+                    like=like,
+                )
+            self._built = replace(built, filter=made)
+            return made
+
+    def tree(self, progress: Progress) -> Tree:
+        """Return the cover tree; built now if it was not needed before."""
+        built = self._built
+        if built.tree is not None:
+            return built.tree
+        with self._building.alone(progress.check):
+            built = self._built
+            if built.tree is not None:
+                return built.tree
+            tree = build_tree(
+                built.space,
+                base=self._base,
+                threads=self._threads,
+                progress=progress,
+                name=self._name,
+            )
+            # A filter keeps the objects in their order before; the next search makes a new one.
+            self._built = _Built(tree.space, tree=tree)
+            return tree
+
+    def record(self, *, encode: Callable[[Any], bytes] | None = None) -> Record:
+        """The objects and what has been built for them, for a file; see `Objects.record`."""
+        built = self._built
+        parts = {"objects": built.space.objects.record(encode=encode)}
+        if built.tree is not None:
+            parts["tree"] = record_tree(built.tree)
+        if built.filter is not None:
+            parts["filter"] = built.filter.record()
+        return nest(parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Returned:
+    """What a file does not hold: objects, in the order in which they came, or how to read them."""
+
+    objects: list[Any] | None = None
+    decode: Callable[[bytes], Any] | None = None
+
+
+def restore_engines(
+    record: Record,
+    kernel: Kernel,
+    *,
+    n_objects: int,
+    base: float,
+    threads: int,
+    name: Namer,
+    like: Objects,
+    returned: Returned,
+) -> Engines:
+    """Return the engines of a file, and the objects in them, which must be like those given."""
+    core, order, given = None, None, returned.objects
+    if "tree" in record.facts:
+        core = restore_tree_core(record.part("tree"), n_objects)
+        order = plain_int64(core.order())
+        if given is not None:
+            given = [given[position] for position in order.tolist()]
+    objects = restore_objects(
+        record.part("objects"), kernel, like=like, objects=given, decode=returned.decode
+    )
+    if len(objects) != n_objects:
+        raise IndexFileError(f"there are {len(objects)} objects where {n_objects} should be.")
+    with nullcontext() if has_functions(kernel) else restoring("the objects"):
+        space = Space(
+            objects,
+            kernel,
+            name=lambda place: name(place if order is None else int(order[place])),
+            order=order,
+        )
+    tree = None
+    if core is not None:
+        tree = restore_tree(core, space, record.part("tree"), name=name)
+    engines = Engines(space, base=base, threads=threads, name=name)
+    has_filter = "filter" in record.facts
+    engines._built = _Built(
+        space, tree, restore_filter(space, record.part("filter")) if has_filter else None
+    )
+    return engines

@@ -1,0 +1,195 @@
+"""What a search returns: values and indices, best first, and what they cost."""
+
+import operator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fastmks._util.wording import counted
+
+__all__ = ["Hits", "HitsAbove", "Stats"]
+
+_Values: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+_Indices: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stats:
+    """What a search cost.
+
+    Attributes
+    ----------
+    algorithm : str
+        The engine that answered.
+    kernel_evaluations : int
+        Evaluations of K(query, object); a linear scan needs ``n_queries * n_objects``.
+    self_evaluations : int
+        Evaluations of K(query, query), which trees, pivots and kernels with Normalized in them
+        need. Known values are not counted: those of Cosine and Gaussian, and what was evaluated
+        before.
+    query_evaluations : int
+        Evaluations of K(query, other query), which build the query tree of a dual-tree search.
+    bounds : int
+        Upper bounds computed.
+    bound_operations : int
+        Multiply-adds that they took, of whatever precision, or operations on 512 bits at once. An
+        evaluation between vectors takes a multiply-add per column.
+    nodes : int
+        Nodes of a tree visited.
+    pruned : mapping of str to int
+        Subtrees and single objects left out, by the bound that did it; "parent" ones came before
+        anything below was evaluated.
+    n_queries, n_objects : int
+        Queries asked, and objects searched for each (fewer than the index holds with ``only=``).
+    threads : int
+        Threads allowed.
+    seconds : float
+        From the call to the answer, checks included.
+
+    Examples
+    --------
+    >>> import fastmks
+    >>> hits = fastmks.Index([[1.0], [2.0], [3.0]]).search([[1.0], [5.0]], k=1, threads=1)
+    >>> hits.stats.kernel_evaluations, hits.stats.algorithm
+    (6, 'scan')
+    """
+
+    algorithm: str
+    kernel_evaluations: int
+    self_evaluations: int
+    n_queries: int
+    n_objects: int
+    threads: int
+    seconds: float
+    query_evaluations: int = 0
+    bounds: int = 0
+    bound_operations: int = 0
+    nodes: int = 0
+    pruned: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def scan_share(self) -> float:
+        """Kernel evaluations as a share of those of a linear scan."""
+        scan = self.n_queries * self.n_objects
+        return self.kernel_evaluations / scan if scan else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Hits:
+    """The k best objects of each query. Unpacks to ``values, indices``.
+
+    Attributes
+    ----------
+    values : float64 array (n_queries, k)
+        Kernel values, greatest first.
+    indices : int64 array (n_queries, k)
+        Positions of the objects; of equal values the smaller position comes first.
+    ids : int64 or string array (n_queries, k)
+        The same objects by the ids of the index, in an array of the same kind as `Index.ids`.
+    stats : Stats
+        What the search cost.
+    gap : float64 array (n_queries,)
+        The true k-th value of a query is at most this much above the returned one. 0 means that
+        the answer is proven exact, ties included.
+    evaluated : bool array (n_objects,), or None
+        With ``trace=True``, the objects whose values were evaluated for any of the queries, by
+        position; bounds left out the others.
+
+    Examples
+    --------
+    >>> import fastmks
+    >>> index = fastmks.Index([[3.0, 0.0], [0.0, 2.0]], ids=["right", "up"])
+    >>> hits = index.search([[1.0, 2.0]], k=2)
+    >>> values, indices = hits
+    >>> values
+    array([[4., 3.]])
+    >>> hits.ids
+    array([['up', 'right']], dtype='<U5')
+    """
+
+    values: _Values
+    indices: _Indices
+    ids: np.ndarray[Any, Any]
+    stats: Stats
+    gap: _Values
+    evaluated: np.ndarray[Any, np.dtype[np.bool_]] | None = None
+
+    def __iter__(self) -> Iterator[np.ndarray[Any, Any]]:
+        yield self.values
+        yield self.indices
+
+    def __repr__(self) -> str:
+        n_queries, k = self.values.shape
+        return f"<Hits: {k} best for each of {counted(n_queries, 'query')}, {_cost(self.stats)}>"
+
+
+@dataclass(frozen=True, eq=False)
+class HitsAbove:
+    """Every object at or above a threshold, for each query: rows of different lengths.
+
+    ``hits[i]`` is ``(values, indices)`` of query i, best first; iterating walks the queries.
+
+    Attributes
+    ----------
+    offsets : int64 array (n_queries + 1)
+        Query i has the entries ``offsets[i]:offsets[i + 1]`` of the arrays below.
+    values, indices, ids : arrays
+        As in `Hits`, the queries one after the other.
+    stats : Stats
+        What the search cost.
+
+    Examples
+    --------
+    >>> import fastmks
+    >>> index = fastmks.Index([[1.0], [2.0], [3.0]])
+    >>> hits = index.search_above([[1.0], [2.0]], threshold=2.0)
+    >>> for values, indices in hits:
+    ...     print(values, indices)
+    [3. 2.] [2 1]
+    [6. 4. 2.] [2 1 0]
+    """
+
+    offsets: _Indices
+    values: _Values
+    indices: _Indices
+    ids: np.ndarray[Any, Any]
+    stats: Stats
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, query: int) -> tuple[_Values, _Indices]:
+        part = self._part(query)
+        return self.values[part], self.indices[part]
+
+    def ids_of(self, query: int) -> np.ndarray[Any, Any]:
+        """Return the ids of one query's objects, best first.
+
+        Examples
+        --------
+        >>> import fastmks
+        >>> index = fastmks.Index([[1.0], [2.0], [3.0]], ids=["a", "b", "c"])
+        >>> index.search_above([[1.0], [2.0]], threshold=3.5).ids_of(1)
+        array(['c', 'b'], dtype='<U1')
+        """
+        return self.ids[self._part(query)]
+
+    def _part(self, query: int) -> slice:
+        at = operator.index(query)
+        if not -len(self) <= at < len(self):
+            raise IndexError(f"there are {len(self)} queries; got query {query}.")
+        at %= len(self)
+        return slice(int(self.offsets[at]), int(self.offsets[at + 1]))
+
+    def __iter__(self) -> Iterator[tuple[_Values, _Indices]]:
+        return (self[query] for query in range(len(self)))
+
+    def __repr__(self) -> str:
+        asked = counted(len(self), "query")
+        return f"<HitsAbove: {len(self.values)} for {asked}, {_cost(self.stats)}>"
+
+
+def _cost(stats: Stats) -> str:
+    return f"{counted(stats.kernel_evaluations, 'kernel evaluation')} in {stats.seconds:.3g} s"

@@ -1,0 +1,326 @@
+"""An index as a record, for a file, and back: its kernel, its parts, what was built for them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fastmks import _core
+from fastmks._util.arithmetic import own_arithmetic
+from fastmks._util.check import check_threads
+from fastmks.data.object_lists import list_objects
+from fastmks.engines.space import Space, faults_named
+from fastmks.engines.tree.traversal import check_base
+from fastmks.errors import IndexFileError, InvalidArgument
+from fastmks.files.container import from_bytes, to_bytes
+from fastmks.files.record import Record, nest, restoring
+from fastmks.index.built_engines import Engines, Returned, restore_engines
+from fastmks.index.ids import Ids, restore_ids
+from fastmks.index.searchable import check_algorithm
+from fastmks.index.segment import Content, Part, Settings
+from fastmks.index.snapshot import Forest
+from fastmks.kernels import Kernel
+from fastmks.kernels.facts import kernel_facts, kernel_from_facts
+from fastmks.kernels.objects import Objects, restore_objects
+from fastmks.kernels.own import has_functions
+
+__all__ = [
+    "Source",
+    "forest_from_bytes",
+    "forest_to_bytes",
+    "record_forest",
+    "restore_index",
+]
+
+_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+_MOST_PARTS, _MOST_OBJECTS = 1000, 2**48
+_N_PROBES = 5  # objects whose values with each other tell a function from another
+_LEAST_TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A record to restore an index from, and what the user gives in addition."""
+
+    record: Record
+    check: Callable[[], None]  # raises an error unless every byte is what was written
+    kernel: Kernel | None = None
+    objects: Any = None
+    decode: Callable[[bytes], Any] | None = None
+    threads: int = 1
+
+
+def record_index(forest: Forest, *, encode: Callable[[Any], bytes] | None) -> Record:
+    """Return what an index is made of. Fresh objects are put together for it."""
+    settings = forest.settings
+    parts = {f"part {i}": _record_part(part, encode) for i, part in enumerate(forest.parts)}
+    parts["none"] = forest.like.record(encode=encode)
+    if forest.parts and has_functions(settings.kernel):
+        parts["probes"] = _record_probes(forest)
+    return nest(
+        parts,
+        {
+            "algorithm": settings.algorithm,
+            "base": settings.base,
+            "has_text_ids": settings.has_text_ids,
+            "kernel": kernel_facts(settings.kernel),
+            "n_parts": len(forest.parts),
+            "next_id": forest.next_id,
+        },
+    )
+
+
+def record_forest(forest: Forest, *, encode: Callable[[Any], bytes] | None = None) -> Record:
+    """Return what a forest is made of, without those that have left where they cannot be kept."""
+    if lacks_objects(forest.like.record(encode=encode)):
+        forest = forest.cleared()  # they could not be handed back
+    try:
+        return record_index(forest, encode=encode)
+    except Exception:
+        if not any(len(part.dead) for part in forest.parts):
+            raise
+    return record_index(forest.cleared(), encode=encode)  # they may be what cannot be saved
+
+
+def forest_to_bytes(forest: Forest) -> tuple[bytes, Kernel | None, Any]:
+    """Return the bytes of a file, and what it does not hold: functions, and objects of Python."""
+    record, kernel = record_forest(forest), forest.settings.kernel
+    is_lacking = lacks_objects(record.part("none"))
+    return (
+        to_bytes(record),
+        kernel if has_functions(kernel) else None,
+        forest.get(forest.ids) if is_lacking else None,
+    )
+
+
+def forest_from_bytes(data: bytes, kernel: Kernel | None, objects: Any) -> Forest:
+    """Return the forest of such bytes, which are verified."""
+    threads = check_threads(None)
+    record = from_bytes(data)
+    source = Source(
+        record=record, check=_is_checked, kernel=kernel, objects=objects, threads=threads
+    )
+    return restore_index(source)
+
+
+def lacks_objects(objects: Record) -> bool:
+    """Whether a record of objects leaves out those that only Python knows."""
+    n_stores = len(objects.fact("fields", list))
+    stores = [objects.part(f"store {i}") for i in range(n_stores)]
+    return any(store.facts.get("form") == "left out" for store in stores)
+
+
+def restore_index(source: Source) -> Forest:
+    """Return what an index is made of, from a record that may be of anyone's making.
+
+    Parts are looked into when they are first searched, unless a function has to be proven.
+    """
+    record = source.record
+    stored = record.fact("kernel", dict)
+    kernel = kernel_from_facts(stored, source.kernel)
+    with restoring("the index"):
+        base = check_base(record.number("base"))
+        algorithm = check_algorithm(record.fact("algorithm", str))
+    settings = Settings(
+        kernel=kernel,
+        algorithm=algorithm,
+        base=base,
+        threads=source.threads,
+        has_text_ids=record.fact("has_text_ids", bool),
+    )
+    is_lacking = lacks_objects(record.part("none"))
+    given = _given_objects(source, is_lacking)
+    like = restore_objects(
+        record.part("none"), kernel, objects=[] if is_lacking else None, decode=source.decode
+    )
+    parts: list[Part] = []
+    for i in range(record.count("n_parts", most=_MOST_PARTS)):
+        part = record.part(f"part {i}")
+        n_objects = part.count("n_objects", least=1, most=_MOST_OBJECTS)
+        mine = None if given is None else given[:n_objects]
+        given = None if given is None else given[n_objects:]
+        parts.append(_restore_part(part, settings, source, n_objects, like, mine))
+    if given:
+        raise _wrong_number(source, sum(map(len, parts)))
+    forest = Forest(settings, parts, like, record.count("next_id", most=2**63))
+    if parts and has_functions(kernel):
+        source.check()
+        _check_probes(forest, record.part("probes"))
+    return forest
+
+
+class _StoredContent(Content):
+    """Content of a file, which is looked into when it is first needed."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        record: Record,
+        n_objects: int,
+        source: Source,
+        like: Objects,
+        given: Any,
+    ) -> None:
+        super().__init__(settings, (), Ids(), is_fresh=record.fact("is_fresh", bool))
+        self._record = record
+        self._n_objects = n_objects
+        self._check = source.check
+        self._next_id = source.record.count("next_id", most=2**63)
+        self._like = like
+        self._returned = Returned(objects=given, decode=source.decode)
+
+    def __len__(self) -> int:
+        return self._n_objects
+
+    @property
+    def ids(self) -> Ids:
+        """The ids of the objects."""
+        self._make()
+        return self._ids
+
+    def _restore_ids(self) -> Ids:
+        is_text = self.settings.has_text_ids
+        ids = restore_ids(self._record.part("ids"), self._n_objects, is_text=is_text)
+        if ids.next_number > self._next_id:
+            raise IndexFileError("the next id must be greater than all ids.")
+        return ids
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory of objects, ids and engines, mapped or not."""
+        record = self._record
+        if self._made is not None:
+            return super().n_bytes
+        return sum(array.nbytes for array in record.arrays.values())
+
+    @property
+    def has_built(self) -> tuple[bool, bool]:
+        """Whether there is a tree, and whether there is a filter."""
+        record = self._record
+        if self._made is not None:
+            return super().has_built
+        engines = record.fact("engines", dict)
+        return "tree" in engines, "filter" in engines
+
+    @property
+    def chunks(self) -> tuple[Any, ...]:
+        """The objects."""
+        self._make()
+        return super().chunks
+
+    def _make_engines(self) -> Engines:
+        self._check()
+        settings, record = self.settings, self._record
+        self._ids = self._restore_ids()
+        return restore_engines(
+            record.part("engines"),
+            settings.kernel,
+            n_objects=self._n_objects,
+            base=settings.base,
+            threads=settings.threads,
+            name=self._ids.name,
+            like=self._like,
+            returned=self._returned,
+        )
+
+    def _forget(self) -> None:
+        self._record, self._returned = Record(), Returned()
+        self._check = _is_checked
+
+
+def _is_checked() -> None:
+    """There is nothing left to check."""
+
+
+def _record_part(part: Part, encode: Callable[[Any], bytes] | None) -> Record:
+    content = part.content
+    return nest(
+        {
+            "ids": content.ids.record(),
+            "dead": Record({}, {"positions": part.dead}),
+            "engines": content.engines.record(encode=encode),
+        },
+        {"n_objects": len(content), "is_fresh": content.is_fresh},
+    )
+
+
+def _restore_part(
+    record: Record, settings: Settings, source: Source, n_objects: int, like: Objects, given: Any
+) -> Part:
+    if given is not None and len(given) != n_objects:
+        raise InvalidArgument("objects must be all those of the index, in the order of its ids.")
+    dead = record.part("dead").array("positions", np.int64)
+    is_sorted = len(dead) == 0 or (
+        dead[0] >= 0 and dead[-1] < n_objects and bool((np.diff(dead) > 0).all())
+    )
+    if not is_sorted or len(dead) >= n_objects:
+        raise IndexFileError("the objects that have left are not among those that were there.")
+    content = _StoredContent(settings, record, n_objects, source, like, given)
+    return Part(content, dead)
+
+
+def _given_objects(source: Source, is_lacking: bool) -> list[Any] | None:
+    if not is_lacking:
+        if source.objects is not None:
+            raise InvalidArgument("objects must not be given: the file holds them.")
+        return None
+    if source.objects is None:
+        raise InvalidArgument(
+            "objects must be given: the file holds none of those that only Python knows. Pass all "
+            "objects of the index, in the order of its ids, or save it with encode=."
+        )
+    return list_objects(source.objects, name="objects", wanted="a sequence of objects")
+
+
+def _wrong_number(source: Source, n_objects: int) -> InvalidArgument:
+    return InvalidArgument(
+        f"objects must be the {n_objects} of the index, in the order of its ids; "
+        f"got {len(source.objects)}."
+    )
+
+
+def _record_probes(forest: Forest) -> Record:
+    part = max(forest.parts, key=len)
+    spread = np.linspace(0, len(part) - 1, min(len(part), _N_PROBES)).astype(np.int64)
+    positions = part.position(np.unique(spread))
+    return Record({}, {"positions": positions, "values": _probe(part, positions)})
+
+
+def _probe(part: Part, positions: _Positions) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return the values of some objects with each other, anew."""
+    space = part.space
+
+    def name(place: int) -> str:
+        return part.content.ids.name(int(positions[place]))
+
+    some = Space(part.content.objects(positions), space.kernel, name=name)
+    with faults_named(space.kernel, name, name):
+        values: np.ndarray[Any, np.dtype[np.float64]] = _core.scan_matrix(some.core, some.core, 1)
+    return values
+
+
+def _check_probes(forest: Forest, record: Record) -> None:
+    """Refuse a function that gives some of the objects other values than the one before."""
+    part = max(forest.parts, key=len)
+    positions = record.array("positions", np.int64)
+    wanted = record.array("values", np.float64, ndim=2)
+    n = len(positions)
+    _ = part.space  # so that there are as many objects as the file says
+    is_right = wanted.shape == (n, n) and np.isin(positions, part.living).all()
+    if not is_right or n == 0 or n > _N_PROBES:
+        raise IndexFileError("the values that prove a function are not those of objects.")
+    got = _probe(part, positions)
+    rounding = part.space.rounding.relative
+    tolerance = max(_LEAST_TOLERANCE, rounding if np.isfinite(rounding) else 0.0)
+    with own_arithmetic():
+        lengths = np.sqrt(np.abs(wanted.diagonal()))
+        allowed = 2.0 * tolerance * np.maximum(np.outer(lengths, lengths), np.abs(wanted))
+        is_apart = np.abs(got - wanted) > allowed
+    if is_apart.any():
+        i, j = np.argwhere(is_apart)[0]
+        first, second = (part.content.ids.name(int(positions[at])) for at in (i, j))
+        raise InvalidArgument(
+            f"kernel must be the function that the index was saved with: {part.space.kernel!r} "
+            f"gives {first} and {second} the value {got[i, j]}; it was {wanted[i, j]}."
+        )

@@ -1,0 +1,302 @@
+"""Which engine answers a search: from what was measured on these objects, on this machine."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from fastmks._util.wording import counted
+from fastmks.engines.approximation import EXACT
+from fastmks.engines.base import Engine, Search
+from fastmks.engines.filters.choose import FilterOffer, guess_filter_seconds, offer_filter
+from fastmks.index.built_engines import Engines
+
+__all__ = ["Forecast", "Plan", "Planner", "merge_plans"]
+
+_FEW_OBJECTS = 512  # are soon scanned
+_MANY_HITS = 32  # bounds leave too much where one object in so many is a hit
+_N_RACED = 8  # queries on which two engines are compared
+_TOO_SLOW = 3.0  # a forecast errs above: samples have fewer close neighbours than all objects
+_FORGETTING = 1.1  # an engine that was slower than it was once may have become slower
+_N_TRIES = 3  # searches by an engine before a slow one is given up: a machine may have been busy
+_N_TRIED = 64  # and queries: the first ones find nothing in the caches
+_HOPELESS = 10.0  # times slower: no try more
+_N_SETTLED = 64  # searches that a choice lasts once it is clear
+_CLEARLY = 1.2  # times faster
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a search would cost with one engine."""
+
+    seconds_per_query: float
+    build_seconds: float
+    basis: str
+
+    def seconds(self, n_queries: int) -> float:
+        """That of a search, with what must be built for it."""
+        return self.build_seconds + n_queries * self.seconds_per_query
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the planner would do with a search, and why. Prints as a table.
+
+    Attributes
+    ----------
+    algorithm : str
+        The engine chosen.
+    reason : str
+        Why, in words.
+    forecasts : mapping of str to Forecast
+        What each engine that was looked at would cost.
+    n_queries, n_objects, k : int
+        The search.
+    planning_seconds : float
+        What deciding took, trials included.
+
+    Examples
+    --------
+    >>> import fastmks
+    >>> plan = fastmks.Index([[3.0, 0.0], [0.0, 2.0]]).explain([[1.0, 2.0]])
+    >>> plan.algorithm, plan.reason
+    ('scan', 'fewer than 512 objects are soon scanned')
+    """
+
+    algorithm: str
+    reason: str
+    forecasts: Mapping[str, Forecast]
+    n_queries: int
+    n_objects: int
+    k: int
+    planning_seconds: float = 0.0
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether another engine would be much slower, by searches before."""
+        own = self.forecasts.get(self.algorithm)
+        others = [one for name, one in self.forecasts.items() if name != self.algorithm]
+        if own is None or own.seconds_per_query <= 0.0 or own.build_seconds > 0.0 or not others:
+            return False
+        return all(one.seconds_per_query > _CLEARLY * own.seconds_per_query for one in others)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the plan as plain values.
+
+        Examples
+        --------
+        >>> import fastmks
+        >>> fastmks.Index([[3.0, 0.0], [0.0, 2.0]]).explain([[1.0, 2.0]]).as_dict()["n_objects"]
+        2
+        """
+        return asdict(self)
+
+    def __str__(self) -> str:
+        asked, among = counted(self.n_queries, "query"), counted(self.n_objects, "object")
+        search = f"{asked}, k = {self.k}, among {among}"
+        lines = [f"{search}: {self.algorithm}, since {self.reason}."]
+        if self.forecasts:
+            lines.append(f"{'engine':<8}{'seconds':>12}{'per query':>12}{'to build':>12}  basis")
+        for name, forecast in self.forecasts.items():
+            lines.append(
+                f"{name:<8}{forecast.seconds(self.n_queries):>12.3g}"
+                f"{forecast.seconds_per_query:>12.3g}{forecast.build_seconds:>12.3g}  "
+                f"{forecast.basis}"
+            )
+        lines.append(f"Decided in {self.planning_seconds:.3g} s.")
+        return "\n".join(lines)
+
+
+@dataclass
+class _Measured:
+    """What a query takes at best: a busy machine makes it longer, nothing makes it shorter."""
+
+    seconds: float
+    n_queries: int = 0
+    n_searches: int = 0
+
+    def add(self, seconds: float, n_queries: int) -> None:
+        """Note a search, by its seconds for each query."""
+        self.seconds = min(seconds, _FORGETTING * self.seconds)
+        self.n_queries += n_queries
+        self.n_searches += 1
+
+
+@dataclass
+class Planner:
+    """Chooses between the engines of one index, and learns from every search.
+
+    Every engine gives the same answers, so a wrong choice costs time and nothing else. A filter is
+    built once scans have cost as much as it would: until then it may never pay, and afterwards the
+    time lost is at most the time it took.
+    """
+
+    engines: Engines
+    _measured: dict[tuple[str, int, int], _Measured] = field(default_factory=dict)
+    _scan_seconds: float = 0.0  # spent on scans so far
+    _offer: FilterOffer | None = None
+    # Engines of searches whose choice was clear, and for how many more it lasts.
+    _settled: dict[tuple[str, int, int], tuple[str, int]] = field(default_factory=dict)
+
+    def choose(self, search: Search, k: int) -> Engine:
+        """Return the engine for a search, built if need be."""
+        key = _key("", len(search.queries), k)
+        name, left = self._settled.get(key, ("", 0)) if search.among is None else ("", 0)
+        if left > 0 and self.engines.has_built_filter:
+            self._settled[key] = name, left - 1
+        else:
+            plan = self.plan(search, k)
+            name = plan.algorithm
+            if search.among is None and plan.is_clear:
+                self._settled[key] = name, _N_SETTLED
+        if name == "filter":
+            return self.engines.filter(search.progress, self._offer)
+        return self.engines.scan
+
+    def plan(self, search: Search, k: int) -> Plan:
+        """Return which engine a search should have, and why. Nothing is built for it."""
+        started = time.perf_counter()
+        plan = self._plan(search, k)
+        return replace(plan, planning_seconds=time.perf_counter() - started)
+
+    def learn(self, name: str, search: Search, k: int, seconds: float) -> None:
+        """Note what a search took."""
+        n_queries = len(search.queries)
+        if n_queries == 0 or search.among is not None:
+            return
+        if name == "scan":
+            self._scan_seconds += seconds * search.threads
+        now = seconds * search.threads / n_queries
+        self._measured.setdefault(_key(name, n_queries, k), _Measured(now)).add(now, n_queries)
+
+    def _plan(self, search: Search, k: int) -> Plan:
+        n_queries, space = len(search.queries), self.engines.space
+        n_objects = len(space) if search.among is None else len(search.among)
+
+        def plan(algorithm: str, reason: str, **forecasts: Forecast) -> Plan:
+            return Plan(algorithm, reason, forecasts, n_queries, n_objects, k)
+
+        # What needs no measuring is not measured: an evaluation may be dear.
+        if not self.engines.has_offer:
+            return plan("scan", "nothing cheap bounds the values of this kernel")
+        if space.has_bounds and not space.core.is_parallel:
+            return plan("filter", "bounds spare calls of a Python function")
+        scan = self._scan_forecast(search, k, n_objects)
+        plan = partial(plan, scan=scan)
+        if self.engines.has_built_filter or space.has_bounds:
+            return self._plan_built(search, k, scan, plan)
+        if len(space) < _FEW_OBJECTS:
+            return plan("scan", f"fewer than {_FEW_OBJECTS} objects are soon scanned")
+        if n_objects < len(space) / _MANY_HITS or k > n_objects / _MANY_HITS:
+            return plan("scan", "bounds of all objects would leave out few of those wanted")
+        # All in seconds of one thread.
+        spent = self._scan_seconds + search.threads * scan.seconds(n_queries)
+        if self._offer is None and spent < guess_filter_seconds(space):
+            return plan("scan", "so few queries are not worth an index")
+        if self._offer is None or self._offer.space is not space:
+            self._offer = offer_filter(
+                space, search.queries, k, threads=search.threads, progress=search.progress
+            )
+        offer = self._offer
+        forecast = Forecast(
+            offer.seconds_per_query / search.threads,
+            offer.build_seconds / search.threads,
+            offer.basis,
+        )
+        if forecast.seconds_per_query > _TOO_SLOW * scan.seconds_per_query:
+            return plan("scan", "bounds leave too much to evaluate", filter=forecast)
+        if spent < offer.build_seconds:
+            return plan("scan", "so few queries are not worth an index", filter=forecast)
+        return plan("filter", "its bounds leave little to evaluate", filter=forecast)
+
+    def _plan_built(
+        self, search: Search, k: int, scan: Forecast, plan: Callable[..., Plan]
+    ) -> Plan:
+        n_queries = len(search.queries)
+        known = self._measured.get(_key("filter", n_queries, k))
+        if known is None and n_queries > 4 * _N_RACED and search.among is None:
+            self._race(search, k)
+            scan = self._scan_forecast(search, k, len(self.engines.space))
+            known = self._measured.get(_key("filter", n_queries, k))
+        if known is None:
+            forecast = Forecast(0.0, 0.0, "not measured yet")
+            return plan("filter", "it is there and has not been tried like this", filter=forecast)
+        seconds = known.seconds / search.threads
+        forecast = Forecast(seconds, 0.0, f"{counted(known.n_queries, 'query')} before")
+        is_tried = known.n_searches >= _N_TRIES and known.n_queries >= _N_TRIED
+        limit = 1.0 if is_tried else _HOPELESS
+        if seconds <= limit * scan.seconds_per_query:
+            is_faster = seconds <= scan.seconds_per_query
+            reason = "it is the faster one" if is_faster else "it may be the faster one"
+            return plan("filter", reason, filter=forecast, scan=scan)
+        return plan("scan", "the filter is slower", filter=forecast, scan=scan)
+
+    def _race(self, search: Search, k: int) -> None:
+        """Measure both engines on a few of the queries, for searches like this one."""
+        few = replace(
+            search.of_queries(_spread(len(search.queries), _N_RACED)),
+            threads=1,
+            progress=search.progress.hidden(),
+            approximation=EXACT,
+            skip_self=False,
+        )
+        for engine in (self.engines.filter(few.progress), self.engines.scan):
+            started = time.perf_counter()
+            try:
+                engine.top_k(few, k)
+            except ArithmeticError:  # a fault: left for the search itself to name
+                return
+            seconds = (time.perf_counter() - started) / len(few.queries)
+            key = _key(engine.name, len(search.queries), k)
+            self._measured.setdefault(key, _Measured(seconds)).add(seconds, len(few.queries))
+
+    def _scan_forecast(self, search: Search, k: int, n_objects: int) -> Forecast:
+        known = self._measured.get(_key("scan", len(search.queries), k))
+        if known is not None:
+            share = n_objects / len(self.engines.space)
+            seconds = known.seconds * share / search.threads
+            return Forecast(seconds, 0.0, f"{counted(known.n_queries, 'query')} before")
+        call, value = self.engines.space.core.measure_cost()
+        seconds = (call + value * n_objects) / search.threads
+        return Forecast(seconds, 0.0, "the time of single evaluations")
+
+
+def merge_plans(plans: Sequence[Plan], k: int) -> Plan:
+    """Return one plan of those of several parts, the largest first: its choice, and all costs.
+
+    A part for which an engine was not looked at has it cost as much as what it would use.
+    """
+    if len(plans) == 1:
+        return plans[0]
+    main, others = plans[0], plans[1:]
+    forecasts = {}
+    for name, own in main.forecasts.items():
+        rest = [plan.forecasts.get(name, plan.forecasts.get(plan.algorithm)) for plan in others]
+        known = [forecast for forecast in rest if forecast is not None]
+        forecasts[name] = Forecast(
+            own.seconds_per_query + sum(forecast.seconds_per_query for forecast in known),
+            own.build_seconds + sum(forecast.build_seconds for forecast in known),
+            own.basis,
+        )
+    return Plan(
+        main.algorithm,
+        f"{main.reason} ({len(others)} smaller parts are planned apart)",
+        forecasts,
+        main.n_queries,
+        sum(plan.n_objects for plan in plans),
+        k,
+        sum(plan.planning_seconds for plan in plans),
+    )
+
+
+def _key(name: str, n_queries: int, k: int) -> tuple[str, int, int]:
+    """Searches of about so many queries and hits cost about the same per query."""
+    return name, min(n_queries.bit_length(), 6), k.bit_length()
+
+
+def _spread(n: int, wanted: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return some positions, evenly spread: the same ones every time."""
+    return np.linspace(0, n - 1, min(n, wanted)).astype(np.int64)

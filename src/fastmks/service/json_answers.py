@@ -1,0 +1,133 @@
+"""Ask an index what a request asks, and write the answer as JSON has it."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from fastmks._util.progress import Progress
+from fastmks.errors import InvalidArgument
+from fastmks.index.hits import Hits, HitsAbove, Stats
+from fastmks.index.index import Index
+from fastmks.service.limits import Limits
+from fastmks.service.schema import FEW, Asking
+
+__all__ = ["explain", "search", "show_stats"]
+
+_BYTES = 128 << 20  # of the hits that are found before they are counted
+_BYTES_PER_HIT = 64
+_ADDED = (
+    *("kernel_evaluations", "self_evaluations", "query_evaluations", "n_queries", "seconds"),
+    *("bounds", "bound_operations", "nodes"),
+)
+
+
+def search(
+    index: Index, asking: Asking, limits: Limits, progress: Progress
+) -> tuple[list[dict[str, Any]], Stats]:
+    """Return an answer for each query, and what they cost."""
+    if asking.threshold is not None:
+        return _search_above(index, asking, limits, progress)
+    hits = index.search(
+        asking.queries,
+        _k(index, asking),
+        threads=limits.threads,
+        progress=progress,
+        **asking.options,
+    )
+    return [_best(hits, i) for i in range(len(hits.values))], hits.stats
+
+
+def _search_above(
+    index: Index, asking: Asking, limits: Limits, progress: Progress
+) -> tuple[list[dict[str, Any]], Stats]:
+    """Return all objects that reach the threshold, asking for as many queries as memory is for.
+
+    Any query may find all objects, and only then it is known that these are too many.
+    """
+    at_once = max(1, _BYTES // (_BYTES_PER_HIT * max(1, len(index))))
+    answers: list[dict[str, Any]] = []
+    stats: list[Stats] = []
+    n_hits = 0
+    for begin in range(0, asking.n_queries, at_once):
+        above = index.search_above(
+            asking.queries[begin : begin + at_once],
+            asking.threshold,
+            threads=limits.threads,
+            progress=progress,
+            **asking.options,
+        )
+        n_hits += len(above.values)
+        if n_hits > limits.hits:
+            raise InvalidArgument(
+                f"an answer has at most {limits.hits} hits; at least {n_hits} objects reach "
+                "the threshold. Pass a greater one."
+            )
+        answers += [_above(above, i) for i in range(len(above))]
+        stats.append(above.stats)
+    return answers, _added(stats)
+
+
+def _added(parts: Sequence[Stats]) -> Stats:
+    """Return what searches of the same objects cost together."""
+    sums = {name: sum(getattr(part, name) for part in parts) for name in _ADDED}
+    pruned = sum((Counter(part.pruned) for part in parts), Counter())
+    return replace(parts[0], **sums, pruned=dict(pruned))
+
+
+def explain(index: Index, asking: Asking, limits: Limits, progress: Progress) -> dict[str, Any]:
+    """Return what would be done with a search, and why."""
+    plan = index.explain(
+        asking.queries,
+        _k(index, asking),
+        threads=limits.threads,
+        progress=progress,
+        **asking.options,
+    )
+    shown = _finite(plan.as_dict())
+    assert isinstance(shown, dict)
+    return {**shown, "text": str(plan)}
+
+
+def show_stats(stats: Stats) -> dict[str, Any]:
+    """Return what a search cost."""
+    return {
+        "evaluations": stats.kernel_evaluations,
+        "scan_share": stats.scan_share,
+        "algorithm": stats.algorithm,
+        "seconds": stats.seconds,
+    }
+
+
+def _k(index: Index, asking: Asking) -> int:
+    if asking.k is not None:
+        return asking.k
+    only = asking.options.get("only")
+    return min(FEW, max(1, len(index) if only is None else len(set(only))))
+
+
+def _best(hits: Hits, query: int) -> dict[str, Any]:
+    gap = float(hits.gap[query])
+    return {
+        "hits": _pairs(hits.ids[query].tolist(), hits.values[query].tolist()),
+        "gap": gap if math.isfinite(gap) else None,
+    }
+
+
+def _above(hits: HitsAbove, query: int) -> dict[str, Any]:
+    values, _ = hits[query]
+    return {"hits": _pairs(hits.ids_of(query).tolist(), values.tolist()), "gap": 0.0}
+
+
+def _pairs(ids: list[Any], values: list[float]) -> list[dict[str, Any]]:
+    return [{"id": name, "value": value} for name, value in zip(ids, values, strict=True)]
+
+
+def _finite(value: Any) -> Any:
+    """Return plain values with null for numbers that JSON has not."""
+    if isinstance(value, dict):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,200 @@
+"""Answer one comparison: a query under one kernel, with what it cost, and what is drawn of it."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fastmks._util.check import check_count
+from fastmks._util.progress import Progress
+from fastmks.engines.tree.traversal import Traversal
+from fastmks.errors import InvalidArgument
+from fastmks.index.hits import Hits
+from fastmks.index.index import Index
+from fastmks.index.planner import Plan
+from fastmks.kernels.object_kernel import leaves
+from fastmks.service.page.kernel_choices import Choice, short_name
+from fastmks.service.page.views import MOST_HITS, View
+
+__all__ = ["compare"]
+
+_FIELDS = ("id", "object", "kernel", "k", "epsilon", "rank", "budget", "algorithm")
+_FEW = 20_000  # objects that are scanned to know how long it takes
+# One object at a time and no stopwatch: bounds spare all they can, and the same each time.
+_ONE_BY_ONE = Traversal(order="best-first", block=1)
+_N_TIMED, _LONG = 5, 0.1  # searches that are timed, at most, and for about how many seconds
+_SOON = 0.02  # seconds of a scan that is not worth sparing
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """A request, checked; what the library checks is left to it."""
+
+    choice: Choice
+    query: Any
+    query_id: str | None
+    k: int
+    algorithm: str
+    promises: dict[str, Any]
+    progress: Progress  # of all its searches
+
+
+def compare(view: View, request: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    """Return the answer to a request, as plain values."""
+    wanted = _read(view, request, progress)
+    index = view.under(wanted.choice, progress, algorithm=wanted.algorithm)
+    hits = _search(index, wanted, wanted.algorithm, wanted.promises, trace=True)
+    engine = hits.stats.algorithm
+    exact = hits
+    if wanted.promises:
+        exact = _search(index, wanted, engine, {}, trace=False)
+    plan = index.explain(wanted.query, k=wanted.k, progress=progress)
+    return {
+        "version": view.version,
+        "kernel": wanted.choice.text,
+        "label": short_name(wanted.choice.kernel),
+        "k": wanted.k,
+        "algorithm": engine,
+        "query": {"id": wanted.query_id, **view.form.draw(wanted.query[0])},
+        "hits": _drawn_hits(view, wanted, hits, exact),
+        "gap": _finite(float(hits.gap[0])),
+        "evaluations": hits.stats.kernel_evaluations,
+        "scan_evaluations": len(index),
+        "seconds": _seconds(index, wanted, engine, wanted.promises),
+        "scan_seconds": _scan_seconds(index, wanted, plan),
+        "exact": {
+            "evaluations": exact.stats.kernel_evaluations,
+            "seconds": _seconds(index, wanted, engine, {}) if wanted.promises else None,
+            "found": int((hits.values[0] >= exact.values[0, -1]).sum()),
+        },
+        "plan": _in_words(plan),
+        "map": _on_map(view, wanted, hits),
+        "tree": _in_tree(view, wanted, hits),
+    }
+
+
+def _read(view: View, request: Mapping[str, Any], progress: Progress) -> _Wanted:
+    unknown = [name for name in request if name not in _FIELDS]
+    if unknown:
+        raise InvalidArgument(f"{unknown[0]!r} is none of the fields {', '.join(_FIELDS)}.")
+    choice = view.choice(request.get("kernel"))
+    if ("id" in request) == ("object" in request):
+        raise InvalidArgument("give either id, that of an indexed object, or object.")
+    query_id = None
+    if "id" in request:
+        name = view.read_id(request["id"])
+        query, query_id = view.query(name, progress), str(name)
+    else:
+        query = _as_batch(view.form.read(request["object"]))
+    algorithm = request.get("algorithm", choice.algorithms[0])
+    if algorithm not in choice.algorithms:
+        known = ", ".join(map(repr, choice.algorithms))
+        raise InvalidArgument(f"algorithm must be one of {known} under this kernel.")
+    k = check_count("k", request.get("k", 10), most=min(MOST_HITS, len(view.index)))
+    given = {name: request.get(name) for name in ("epsilon", "rank", "budget")}
+    promises = {name: value for name, value in given.items() if value is not None}
+    return _Wanted(choice, query, query_id, k, algorithm, promises, progress)
+
+
+def _as_batch(query: Any) -> Any:
+    return query[None, :] if isinstance(query, np.ndarray) else [query]
+
+
+def _search(
+    index: Index, wanted: _Wanted, algorithm: str, promises: Mapping[str, Any], *, trace: bool
+) -> Hits:
+    return index.search(
+        wanted.query,
+        k=wanted.k,
+        algorithm=algorithm,
+        traversal=_ONE_BY_ONE,
+        progress=wanted.progress,
+        trace=trace,
+        **promises,
+    )
+
+
+def _seconds(index: Index, wanted: _Wanted, algorithm: str, promises: Mapping[str, Any]) -> float:
+    """Return what the search takes at best, with everything built."""
+    taken: list[float] = []
+    while len(taken) < _N_TIMED and sum(taken) < _LONG:
+        taken.append(_search(index, wanted, algorithm, promises, trace=False).stats.seconds)
+    return min(taken)
+
+
+def _scan_seconds(index: Index, wanted: _Wanted, plan: Plan) -> float | None:
+    """Return what a scan takes: measured where that is soon done, else as the plan has it."""
+    forecast = plan.forecasts.get("scan")
+    if forecast is not None and forecast.seconds_per_query > _SOON:
+        return _finite(forecast.seconds_per_query)
+    is_dear = any(leaf.is_dear for _, leaf in leaves(wanted.choice.kernel))
+    if forecast is None and (is_dear or len(index) > _FEW):
+        return None
+    return _seconds(index, wanted, "scan", {})
+
+
+def _drawn_hits(view: View, wanted: _Wanted, hits: Hits, exact: Hits) -> list[dict[str, Any]]:
+    last = exact.values[0, -1]
+    return [
+        {
+            "value": float(value),
+            "is_query": one["id"] == wanted.query_id,
+            "is_exact": bool(value >= last),  # as good as one of the true k best
+            **one,
+        }
+        for one, value in zip(view.drawn(_ids(view, hits)), hits.values[0], strict=True)
+    ]
+
+
+def _ids(view: View, hits: Hits) -> Any:
+    """Return the ids of the hits, which another index of the same objects may have found."""
+    return view.index.ids[hits.indices[0]]
+
+
+def _in_words(plan: Plan) -> dict[str, Any]:
+    return {
+        "algorithm": plan.algorithm,
+        "sentence": f"Left to itself (“auto”), the index would choose {plan.algorithm}: "
+        f"{plan.reason}.",
+        "forecasts": [
+            {
+                "algorithm": name,
+                "seconds": _finite(forecast.seconds_per_query),
+                "build_seconds": _finite(forecast.build_seconds),
+                "basis": forecast.basis,
+            }
+            for name, forecast in plan.forecasts.items()
+        ],
+    }
+
+
+def _on_map(view: View, wanted: _Wanted, hits: Hits) -> dict[str, Any] | None:
+    map_ = view.map(wanted.choice, wanted.progress)
+    assert hits.evaluated is not None  # it was traced
+    if map_ is None:
+        return None
+    n_objects, n_evaluated = len(hits.evaluated), int(hits.evaluated.sum())
+    words = (
+        f"Map of {len(map_.positions):,} of {n_objects:,} objects, on {map_.basis}. "
+        f"{n_evaluated:,} objects were evaluated, {n_objects - n_evaluated:,} were left out."
+    )
+    return {
+        "evaluated": map_.marks(hits.evaluated),
+        "hits": map_.place(view.index.get(_ids(view, hits)), wanted.progress),
+        "query": map_.place(wanted.query, wanted.progress)[0],
+        "words": words,
+    }
+
+
+def _in_tree(view: View, wanted: _Wanted, hits: Hits) -> dict[str, Any] | None:
+    if hits.stats.algorithm != "tree":
+        return None
+    assert hits.evaluated is not None
+    return view.icicle(wanted.choice, wanted.progress).shares(hits.evaluated)
+
+
+def _finite(number: float) -> float | None:
+    """Return a number, None for what JSON has not: nobody knows how much it is."""
+    return number if math.isfinite(number) else None
