@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "fastmks/isa.hpp"
+#include "fastmks/simd/isa.hpp"
 
 namespace fastmks::bindings {
 

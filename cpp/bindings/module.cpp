@@ -1,7 +1,7 @@
 #include <nanobind/nanobind.h>
 
-#include "bindings.hpp"
-#include "gil.hpp"
+#include "bindings/bindings.hpp"
+#include "bindings/core/gil.hpp"
 
 NB_MODULE(_core, m) {
     m.doc() = "The compiled core of fastmks: private, and free to change.";

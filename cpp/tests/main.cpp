@@ -1,6 +1,6 @@
 #include <exception>
 
-#include "check.hpp"
+#include "tests/support/check.hpp"
 
 int main() {
     int failed = 0;

@@ -10,15 +10,15 @@
 #include <thread>
 #include <vector>
 
-#include "archives.hpp"
-#include "fastmks/cover_tree.hpp"
-#include "fastmks/pivot_search.hpp"
-#include "fastmks/postings.hpp"
-#include "fastmks/scan.hpp"
-#include "fastmks/sketch.hpp"
-#include "fastmks/tree_search.hpp"
-#include "trees.hpp"
-#include "vectors.hpp"
+#include "fastmks/filters/codes.hpp"
+#include "fastmks/filters/pivot_search.hpp"
+#include "fastmks/filters/postings.hpp"
+#include "fastmks/scan/scan.hpp"
+#include "fastmks/tree/cover_tree.hpp"
+#include "fastmks/tree/tree_search.hpp"
+#include "tests/support/archives.hpp"
+#include "tests/support/trees.hpp"
+#include "tests/support/vectors.hpp"
 
 using namespace fastmks;
 using namespace fastmks::test;

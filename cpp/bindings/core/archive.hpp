@@ -1,0 +1,29 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include "fastmks/core/archive.hpp"
+
+/// The parts of structures as numpy arrays by name.
+namespace fastmks::bindings {
+
+namespace nb = nanobind;
+
+/// Stands for an array of whatever numbers in signatures, and nowhere else.
+struct SomeArray;
+using NamedArrays = nb::typed<nb::dict, nb::str, SomeArray>;
+
+/// Read-only arrays without a copy, each of which keeps `structure` alive.
+[[nodiscard]] NamedArrays to_dict(const Arrays& arrays, nb::handle structure);
+
+/// What is in the arrays, without a copy; they are kept alive, and may be given back without the
+/// GIL. Throws std::invalid_argument for what is not an array of plain numbers in one piece.
+[[nodiscard]] Arrays from_dict(const NamedArrays& arrays);
+
+}  // namespace fastmks::bindings
+
+template <>
+struct nanobind::detail::type_caster<fastmks::bindings::SomeArray> {
+    static constexpr auto Name = const_name("numpy.typing.NDArray[numpy.generic]");
+};

@@ -1,0 +1,89 @@
+#include "fastmks/core/matrix.hpp"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "bindings/bindings.hpp"
+#include "bindings/core/arrays.hpp"
+#include "bindings/core/gil.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+// Products and eigenvectors for the package, which calls no BLAS: that of numpy may hang when
+// Python ends while another thread is in it.
+namespace fastmks::bindings {
+namespace {
+
+using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+const Watch unwatched = [](std::size_t) {};
+
+MatrixWork work() {
+    return {matrix_loops(available_isas().back()), 1, unwatched};
+}
+
+Matrix read(const double* numbers, std::size_t n_rows, std::size_t n_columns) {
+    Matrix matrix(n_rows, n_columns);
+    for (std::size_t i = 0; i < n_rows; ++i) {
+        std::copy_n(numbers + i * n_columns, n_columns, matrix.row(i));
+    }
+    return matrix;
+}
+
+Result<double> write(const Matrix& matrix) {
+    const std::size_t n = matrix.n_rows(), n_columns = matrix.n_columns();
+    auto numbers = std::make_unique<double[]>(n * n_columns);
+    for (std::size_t i = 0; i < n; ++i) {
+        std::copy_n(matrix.row(i), n_columns, numbers.get() + i * n_columns);
+    }
+    return to_array(std::move(numbers), {n, n_columns});
+}
+
+std::tuple<Result<double>, Result<double>> eigenvectors(const Rows& symmetric) {
+    const std::size_t n = symmetric.shape(0);
+    if (symmetric.shape(1) != n) throw std::invalid_argument("the matrix must be square");
+    Eigen found;
+    {
+        const WithoutGil without_gil;
+        const double* const end = symmetric.data() + n * n;
+        if (std::all_of(symmetric.data(), end, [](double x) { return std::isfinite(x); })) {
+            found = eigen(read(symmetric.data(), n, n), work());
+        } else {
+            found.values.assign(n, std::numeric_limits<double>::quiet_NaN());
+            found.vectors = Matrix(n, n);
+            found.vectors.fill(std::numeric_limits<double>::quiet_NaN());
+        }
+    }
+    return {copied(found.values, {n}), write(found.vectors)};
+}
+
+Result<double> gram(const Rows& rows) {
+    const std::size_t n = rows.shape(1);
+    Matrix sum(n, n);
+    {
+        const WithoutGil without_gil;
+        add_gram(read(rows.data(), rows.shape(0), n), sum, work());
+        complete(sum);
+    }
+    return write(sum);
+}
+
+}  // namespace
+
+void register_matrix(nb::module_& m) {
+    m.def("eigenvectors", &eigenvectors, "symmetric"_a,
+          "Eigenvalues, the greatest first, and eigenvectors as rows; NaN where the matrix is not "
+          "finite.");
+    m.def("gram", &gram, "rows"_a, "The products of all pairs of columns.");
+}
+
+}  // namespace fastmks::bindings

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+
+#include "bindings/core/arrays.hpp"
+#include "fastmks/scan/scan.hpp"
+
+namespace fastmks::bindings {
+
+/// What an engine is asked, checked; throws std::invalid_argument for what would break memory.
+[[nodiscard]] ScanProblem scan_problem(const Space& objects, const Space& queries,
+                                       const std::optional<Positions>& among,
+                                       bool skip_self = false,
+                                       const std::optional<Positions>& names = std::nullopt,
+                                       const std::optional<Thresholds>& floors = std::nullopt);
+
+/// The floors of so many queries, checked; null for none.
+[[nodiscard]] const double* check_floors(const std::optional<Thresholds>& floors,
+                                         std::size_t n_queries);
+
+void check_k(const ScanProblem& problem, std::size_t k);
+
+}  // namespace fastmks::bindings

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "bindings/core/arrays.hpp"
+#include "bindings/core/gil.hpp"
+#include "bindings/core/problem.hpp"
+#include "bindings/core/watch.hpp"
+
+/// How an engine of the core runs for Python: without the GIL, watched, into arrays.
+namespace fastmks::bindings {
+
+using TopKArrays = std::tuple<Result<double>, Result<std::int64_t>>;
+
+/// What `run` writes for each query, k values and positions; it runs without the GIL.
+template <class Run>
+TopKArrays run_top_k(const ScanProblem& problem, std::size_t k, const nb::object& progress,
+                     Run run) {
+    check_k(problem, k);
+    const std::size_t n = problem.queries.size();
+    auto values = std::make_unique<double[]>(n * k);
+    auto positions = std::make_unique<std::int64_t[]>(n * k);
+    const Watch watch = python_watch(progress);
+    {
+        const WithoutGil without_gil;
+        run(watch, values.get(), positions.get());
+    }
+    return {to_array(std::move(values), {n, k}), to_array(std::move(positions), {n, k})};
+}
+
+/// The answers that `run` returns; it runs without the GIL.
+template <class Run>
+HitArrays run_above(const ScanProblem& problem, const Thresholds& thresholds,
+                    const nb::object& progress, Run run) {
+    if (thresholds.size() != problem.queries.size()) {
+        throw std::invalid_argument("one threshold per query");
+    }
+    Flattened flattened;
+    const Watch watch = python_watch(progress);
+    {
+        const WithoutGil without_gil;
+        flattened = flatten(run(watch));
+    }
+    return to_arrays(std::move(flattened));
+}
+
+/// The same, with what `run` returns: the counts of the search.
+template <class Run>
+auto count_top_k(const ScanProblem& problem, std::size_t k, const nb::object& progress, Run run) {
+    std::invoke_result_t<Run, const Watch&, double*, std::int64_t*> counts;
+    TopKArrays found = run_top_k(problem, k, progress,
+                                 [&](const Watch& watch, double* values, std::int64_t* positions) {
+                                     counts = run(watch, values, positions);
+                                 });
+    return std::tuple_cat(std::move(found), std::make_tuple(counts));
+}
+
+/// The answers that `run` fills in, and the counts that it returns.
+template <class Run>
+auto count_above(const ScanProblem& problem, const Thresholds& thresholds,
+                 const nb::object& progress, Run run) {
+    std::vector<std::vector<Hit>> answers;
+    std::invoke_result_t<Run, const Watch&, std::vector<std::vector<Hit>>&> counts;
+    HitArrays found = run_above(problem, thresholds, progress, [&](const Watch& watch) {
+        counts = run(watch, answers);
+        return std::move(answers);
+    });
+    return std::make_tuple(std::move(found), counts);
+}
+
+}  // namespace fastmks::bindings

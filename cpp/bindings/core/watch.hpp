@@ -1,0 +1,14 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "fastmks/core/parallel.hpp"
+
+namespace fastmks::bindings {
+
+/// Lets Ctrl-C through, and tells `progress` (or None) how much is done, a few times a second.
+/// Called by the core on the thread that called us, which holds no GIL meanwhile. `progress` must
+/// outlive it.
+[[nodiscard]] Watch python_watch(const nanobind::object& progress);
+
+}  // namespace fastmks::bindings

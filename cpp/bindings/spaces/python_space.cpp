@@ -1,0 +1,260 @@
+#include "bindings/spaces/python_space.hpp"
+
+#include <nanobind/ndarray.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+
+#include "bindings/core/gil.hpp"
+#include "fastmks/core/geometry.hpp"
+
+namespace nb = nanobind;
+
+namespace fastmks::bindings {
+namespace {
+
+struct PythonBatch final : QueryBatch {
+    PythonBatch(const PythonSpace& space_, std::size_t begin_, std::size_t end_)
+        : QueryBatch(begin_, end_), space(space_) {}
+    const PythonSpace& space;
+};
+
+// What one call for self values is given.
+constexpr std::size_t self_values_per_call = 256;
+
+nb::object checked(PyObject* made) {
+    if (!made) nb::raise_python_error();
+    return nb::steal(made);
+}
+
+// A borrowed attribute; absent where it is None. Whoever has the attribute keeps it.
+nb::handle part(nb::handle calls, const char* name) {
+    const nb::object value = calls.attr(name);
+    return value.is_none() ? nb::handle() : nb::handle(value);
+}
+
+// Positions that follow each other.
+bool is_run(Selection objects) {
+    if (!objects.positions) return true;
+    for (std::size_t j = 1; j < objects.size; ++j) {
+        if (objects[j] != objects[0] + j) return false;
+    }
+    return true;
+}
+
+// The memory of an object that shows it.
+class Buffer {
+public:
+    explicit Buffer(nb::handle from) {
+        is_open_ = PyObject_GetBuffer(from.ptr(), &view, PyBUF_STRIDES | PyBUF_FORMAT) == 0;
+        if (!is_open_) PyErr_Clear();
+    }
+    ~Buffer() {
+        if (is_open_) PyBuffer_Release(&view);
+    }
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+
+    [[nodiscard]] bool holds_doubles(std::size_t n) const {
+        return is_open_ && view.ndim == 1 && view.format && std::strcmp(view.format, "d") == 0 &&
+               static_cast<std::size_t>(view.shape[0]) == n;
+    }
+    Py_buffer view;
+
+private:
+    bool is_open_;
+};
+
+}  // namespace
+
+PythonSpace::PythonSpace(nb::handle calls, double relative, Isa isa)
+    : objects_(part(calls, "objects")),
+      take_(part(calls, "take")),
+      read_(part(calls, "read")),
+      array_type_(part(calls, "array_type")),
+      value_{part(calls, "value"), part(calls, "value_block")},
+      bound_{part(calls, "bound"), part(calls, "bound_block")},
+      self_block_(part(calls, "self_block")),
+      size_(nb::len(objects_)),
+      relative_(relative),
+      isa_(isa) {
+    if (!value_.exists()) throw std::invalid_argument("a function or a block function is needed");
+    using Known = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+    const auto known = nb::cast<Known>(calls.attr("self_values"));
+    if (known.size() != size_) throw std::invalid_argument("one self value per object");
+    self_values_ = known.data();
+    weak_ = checked(PyWeakref_NewRef(calls.ptr(), nullptr)).release();
+}
+
+PythonSpace::~PythonSpace() {
+    if (!Py_IsInitialized()) return;
+    const WithGil with_gil;
+    weak_.dec_ref();
+}
+
+Rounding PythonSpace::rounding() const noexcept {
+    return {relative_, std::isfinite(relative_) ? 0.0 : HUGE_VAL};
+}
+
+double PythonSpace::largest_self_value() const noexcept {
+    return HUGE_VAL;
+}
+
+// The stated error is a share of K(x, x): where the value is 0, so is K(x, x), and x itself.
+bool PythonSpace::is_zero(std::size_t position) const {
+    return relative_ < 1.0 && self_value(position) == 0.0;
+}
+
+bool PythonSpace::accepts(const Space& queries) const noexcept {
+    const auto* other = dynamic_cast<const PythonSpace*>(&queries);
+    return other && other->value_ == value_ && other->bound_ == bound_;
+}
+
+std::unique_ptr<QueryBatch> PythonSpace::batch(std::size_t begin, std::size_t end) const {
+    return std::make_unique<PythonBatch>(*this, begin, end);
+}
+
+void PythonSpace::evaluate(const QueryBatch& queries, Selection objects, double* out,
+                           std::size_t stride) const {
+    call(value_, queries, objects, out, stride);
+}
+
+void PythonSpace::bounds(const QueryBatch& queries, Selection objects, double* out,
+                         std::size_t stride) const {
+    if (!has_bounds()) return Space::bounds(queries, objects, out, stride);
+    call(bound_, queries, objects, out, stride);
+}
+
+double PythonSpace::self_value(std::size_t position) const {
+    const WithGil with_gil;
+    const nb::object alive = held();
+    // Threads of a Python without GIL may meet here: they write the same number.
+    const std::atomic_ref<double> known(self_values_[position]);
+    if (!std::isnan(known.load(std::memory_order_relaxed))) {
+        return known.load(std::memory_order_relaxed);
+    }
+    if (self_block_.is_valid()) {
+        call_self_block(position);
+    } else {
+        known.store(call_self(position), std::memory_order_relaxed);
+    }
+    return known.load(std::memory_order_relaxed);
+}
+
+std::size_t PythonSpace::self_evaluations(std::size_t position) const noexcept {
+    const std::atomic_ref<double> known(self_values_[position]);
+    if (!std::isnan(known.load(std::memory_order_relaxed))) return 0;
+    return self_block_.is_valid() ? std::min(self_values_per_call, size_ - position) : 1;
+}
+
+double PythonSpace::call_self(std::size_t position) const {
+    const nb::object x = item(position);
+    if (!value_.block.is_valid()) return number(value_.pair(x, x), position, itself);
+    double value = 0.0;
+    const nb::object returned = value_.block(x, items(Selection::range(position, position + 1)));
+    numbers(returned, 1, position, itself, &value);
+    return value;
+}
+
+void PythonSpace::call_self_block(std::size_t position) const {
+    const std::size_t end = std::min(position + self_values_per_call, size_);
+    double values[self_values_per_call];
+    const nb::object returned = self_block_(items(Selection::range(position, end)));
+    numbers(returned, end - position, position, itself, values);
+    for (std::size_t i = position; i < end; ++i) {
+        const std::atomic_ref<double> known(self_values_[i]);
+        known.store(values[i - position], std::memory_order_relaxed);
+    }
+}
+
+// A strong reference to what keeps the objects and the functions alive.
+nb::object PythonSpace::held() const {
+    nb::object calls = checked(PyObject_CallObject(weak_.ptr(), nullptr));
+    if (calls.is_none()) throw std::logic_error("the objects of this space are gone");
+    return calls;
+}
+
+nb::object PythonSpace::item(std::size_t position) const {
+    return checked(PySequence_GetItem(objects_.ptr(), static_cast<Py_ssize_t>(position)));
+}
+
+nb::object PythonSpace::items(Selection objects) const {
+    if (is_run(objects)) {
+        const auto begin = static_cast<Py_ssize_t>(objects.size > 0 ? objects[0] : 0);
+        const auto end = begin + static_cast<Py_ssize_t>(objects.size);
+        return checked(PySequence_GetSlice(objects_.ptr(), begin, end));
+    }
+    if (!take_.is_valid()) {
+        nb::list picked;
+        for (std::size_t j = 0; j < objects.size; ++j) picked.append(item(objects[j]));
+        return picked;
+    }
+    const std::size_t n = objects.size;
+    const nb::ndarray<nb::numpy, const std::int64_t> positions(objects.positions, {n}, nb::none());
+    return take_(nb::cast(positions, nb::rv_policy::copy));
+}
+
+void PythonSpace::call(const PythonFunction& function, const QueryBatch& queries, Selection objects,
+                       double* out, std::size_t stride) const {
+    const auto& batch = static_cast<const PythonBatch&>(queries);
+    if (objects.size == 0) return;
+    WithGil with_gil;
+    const nb::object alive = held();
+    const nb::object queries_alive = batch.space.held();
+    for (std::size_t i = 0; i < batch.size; ++i) {
+        with_gil.let_python_end();
+        if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+        const std::size_t query = batch.begin + i;
+        const nb::object x = batch.space.item(query);
+        if (function.block.is_valid()) {
+            // A list of its own for each call: the function may change it.
+            const nb::object returned = function.block(x, items(objects));
+            numbers(returned, objects.size, query, objects[0], out + i * stride);
+        } else {
+            call_pairs(with_gil, function, x, query, objects, out + i * stride);
+        }
+    }
+}
+
+void PythonSpace::call_pairs(WithGil& with_gil, const PythonFunction& function, nb::handle x,
+                             std::size_t query, Selection objects, double* out) const {
+    for (std::size_t j = 0; j < objects.size; ++j) {
+        with_gil.let_python_end();
+        const nb::object y = item(objects[j]);
+        out[j] = number(function.pair(x, y), query, objects[j]);
+    }
+}
+
+double PythonSpace::number(nb::handle returned, std::size_t query, std::size_t object) const {
+    if (PyFloat_Check(returned.ptr())) return PyFloat_AsDouble(returned.ptr());
+    const nb::object read = read_(returned, nb::none());
+    if (nb::isinstance<nb::str>(read)) {
+        throw ReturnFault(query, object, nb::cast<nb::str>(read).c_str());
+    }
+    return nb::cast<double>(read);
+}
+
+void PythonSpace::numbers(nb::handle returned, std::size_t n, std::size_t query, std::size_t object,
+                          double* out) const {
+    nb::object read = nb::borrow(returned);
+    // Only plain arrays: a masked one, for example, has a buffer that does not tell all.
+    if (returned.type().ptr() != array_type_.ptr() || !Buffer(returned).holds_doubles(n)) {
+        read = read_(returned, n);
+        if (nb::isinstance<nb::str>(read)) {
+            throw ReturnFault(query, object, nb::cast<nb::str>(read).c_str());
+        }
+    }
+    const Buffer buffer(read);
+    if (!buffer.holds_doubles(n)) throw std::logic_error("numbers were not read");
+    const auto* first = static_cast<const char*>(buffer.view.buf);
+    for (std::size_t j = 0; j < n; ++j) {
+        std::memcpy(out + j, first + static_cast<Py_ssize_t>(j) * buffer.view.strides[0],
+                    sizeof(double));
+    }
+}
+
+}  // namespace fastmks::bindings

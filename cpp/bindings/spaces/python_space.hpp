@@ -1,0 +1,95 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <string>
+
+#include "bindings/core/gil.hpp"
+#include "fastmks/core/space.hpp"
+
+namespace fastmks::bindings {
+
+/// A function of the user that did not return what it must.
+struct ReturnFault : std::exception {
+    ReturnFault(std::size_t query_, std::size_t object_, std::string problem_)
+        : query(query_), object(object_), problem(std::move(problem_)) {}
+    const char* what() const noexcept override { return problem.c_str(); }
+    std::size_t query;
+    std::size_t object;  ///< the first of the block, or `itself`
+    std::string problem;
+};
+
+/// The same in two forms: (x, y) -> value, and (x, ys) -> values, which goes first where it is
+/// there. Both borrowed, either may be absent.
+struct PythonFunction {
+    nanobind::handle pair;
+    nanobind::handle block;
+
+    [[nodiscard]] bool exists() const noexcept { return pair.is_valid() || block.is_valid(); }
+    bool operator==(const PythonFunction& other) const noexcept {
+        return pair.ptr() == other.pair.ptr() && block.ptr() == other.block.ptr();
+    }
+};
+
+/// Python objects under a function written in Python: the only space that needs the GIL, which it
+/// takes for each block. One thread at a time.
+///
+/// The space owns nothing: `calls`, a `fastmks.stores.python.Calls`, holds the objects and the
+/// functions, and the space has a weak reference to it. So the garbage collector sees every
+/// reference, and an index whose function refers back to it can be freed.
+class PythonSpace final : public Space {
+public:
+    PythonSpace(nanobind::handle calls, double relative, Isa isa);
+    ~PythonSpace() override;
+    PythonSpace(const PythonSpace&) = delete;
+    PythonSpace& operator=(const PythonSpace&) = delete;
+
+    std::size_t size() const noexcept override { return size_; }
+    Rounding rounding() const noexcept override;
+    double largest_self_value() const noexcept override;
+    double self_value(std::size_t position) const override;
+    std::size_t self_evaluations(std::size_t position) const noexcept override;
+    bool is_zero(std::size_t position) const override;
+    bool accepts(const Space& queries) const noexcept override;
+    std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override;
+    void evaluate(const QueryBatch& queries, Selection objects, double* out,
+                  std::size_t stride) const override;
+    bool has_bounds() const noexcept override { return bound_.exists(); }
+    void bounds(const QueryBatch& queries, Selection objects, double* out,
+                std::size_t stride) const override;
+    bool is_parallel() const noexcept override { return false; }
+    Isa isa() const noexcept override { return isa_; }
+
+private:
+    [[nodiscard]] nanobind::object held() const;
+    [[nodiscard]] nanobind::object item(std::size_t position) const;
+    [[nodiscard]] nanobind::object items(Selection objects) const;
+    void call(const PythonFunction& function, const QueryBatch& queries, Selection objects,
+              double* out, std::size_t stride) const;
+    void call_pairs(WithGil& with_gil, const PythonFunction& function, nanobind::handle x,
+                    std::size_t query, Selection objects, double* out) const;
+    void call_self_block(std::size_t position) const;
+    [[nodiscard]] double call_self(std::size_t position) const;
+    [[nodiscard]] double number(nanobind::handle returned, std::size_t query,
+                                std::size_t object) const;
+    void numbers(nanobind::handle returned, std::size_t n, std::size_t query, std::size_t object,
+                 double* out) const;
+
+    nanobind::handle weak_;  // owned; a weak reference to what keeps all others alive
+    nanobind::handle objects_;
+    nanobind::handle take_;  // array of positions -> objects; absent where they are a list
+    nanobind::handle read_;  // whatever a function returned, and how many -> numbers, or a problem
+    nanobind::handle array_type_;  // numpy.ndarray
+    PythonFunction value_;
+    PythonFunction bound_;
+    nanobind::handle self_block_;
+    double* self_values_;  // not a number where not asked yet
+    std::size_t size_;
+    double relative_;
+    Isa isa_;
+};
+
+}  // namespace fastmks::bindings

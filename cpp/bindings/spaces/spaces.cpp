@@ -1,0 +1,230 @@
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "bindings/bindings.hpp"
+#include "bindings/core/gil.hpp"
+#include "fastmks/core/geometry.hpp"
+#include "fastmks/core/top_k.hpp"
+#include "fastmks/filters/pivot_projection.hpp"
+#include "fastmks/spaces/algebra.hpp"
+#include "fastmks/spaces/traced_space.hpp"
+#include "fastmks/spaces/vector_space.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace fastmks::bindings {
+namespace {
+
+using MutableSpace = std::shared_ptr<Space>;  // nanobind holds no pointers to const
+
+MutableSpace handed_out(const SpacePointer& space) {
+    return std::const_pointer_cast<Space>(space);
+}
+
+std::vector<SpacePointer> taken_in(const std::vector<MutableSpace>& spaces) {
+    return {spaces.begin(), spaces.end()};
+}
+
+VectorForm parse_form(const std::string& name) {
+    static const std::map<std::string, VectorForm> forms{
+        {"linear", VectorForm::linear},
+        {"polynomial", VectorForm::polynomial},
+        {"tanh", VectorForm::tanh},
+        {"exponential", VectorForm::exponential},
+        {"cosine", VectorForm::cosine},
+        {"gaussian", VectorForm::gaussian},
+        {"laplacian", VectorForm::laplacian},
+        {"epanechnikov", VectorForm::epanechnikov},
+        {"triangular", VectorForm::triangular},
+        {"spherical", VectorForm::spherical},
+    };
+    const auto found = forms.find(name);
+    if (found == forms.end()) throw std::invalid_argument("no such vector kernel: " + name);
+    return found->second;
+}
+
+MutableSpace vector_space(const std::shared_ptr<VectorStore>& store, const std::string& isa,
+                          const std::string& form, unsigned degree, double scale, double offset,
+                          double bandwidth) {
+    const VectorKernel kernel{parse_form(form), degree, scale, offset, bandwidth};
+    const Isa parsed = parse_isa(isa);
+    const WithoutGil without_gil;
+    return std::make_shared<VectorSpace>(store, kernel, parsed);
+}
+
+MutableSpace normalized_space(const MutableSpace& space, bool is_mercer) {
+    const WithoutGil without_gil;
+    return handed_out(make_normalized(space, is_mercer));
+}
+
+nb::ndarray<nb::numpy, double> self_values(const Space& space) {
+    auto values = std::make_unique<double[]>(space.size());
+    for (std::size_t i = 0; i < space.size(); ++i) values[i] = space.self_value(i);
+    double* data = values.release();
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
+    return {data, {space.size()}, owner};
+}
+
+nb::ndarray<nb::numpy, bool> seen(const TracedSpace& space) {
+    auto values = std::make_unique<bool[]>(space.size());
+    for (std::size_t i = 0; i < space.size(); ++i) values[i] = space.is_seen(i);
+    bool* data = values.release();
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<bool*>(p); });
+    return {data, {space.size()}, owner};
+}
+
+// Core faults become exceptions whose arguments are the positions and the value; fastmks.spaces
+// turns those into errors that name the objects.
+struct FaultTypes {
+    nb::handle value_fault;
+    nb::handle self_value_fault;
+    nb::handle not_mercer_fault;
+    nb::handle triangle_fault;
+    nb::handle bound_fault;
+    nb::handle pivot_fault;
+    nb::handle damage_fault;
+};
+
+void translate_fault(const std::exception_ptr& thrown, void* payload) {
+    const auto& types = *static_cast<FaultTypes*>(payload);
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const ValueFault& fault) {
+        PyErr_SetObject(types.value_fault.ptr(),
+                        nb::make_tuple(fault.query, fault.object, fault.value).ptr());
+    } catch (const SelfValueFault& fault) {
+        PyErr_SetObject(types.self_value_fault.ptr(),
+                        nb::make_tuple(fault.object, fault.value).ptr());
+    } catch (const NotMercerFault& fault) {
+        PyErr_SetObject(types.not_mercer_fault.ptr(),
+                        nb::make_tuple(fault.query, fault.object, fault.value, fault.limit).ptr());
+    } catch (const TriangleFault& fault) {
+        PyErr_SetObject(
+            types.triangle_fault.ptr(),
+            nb::make_tuple(fault.a, fault.b, fault.c, fault.ab, fault.bc, fault.ca).ptr());
+    } catch (const BoundFault& fault) {
+        PyErr_SetObject(types.bound_fault.ptr(),
+                        nb::make_tuple(fault.query, fault.object, fault.value, fault.bound).ptr());
+    } catch (const PivotFault& fault) {
+        PyErr_SetObject(
+            types.pivot_fault.ptr(),
+            nb::make_tuple(fault.query, fault.object, fault.value, fault.limit, fault.pivots)
+                .ptr());
+    } catch (const DamageFault& fault) {
+        PyErr_SetString(types.damage_fault.ptr(), fault.what());
+    }
+}
+
+}  // namespace
+
+Isa parse_isa(const std::string& name) {
+    for (const Isa isa : available_isas()) {
+        if (to_string(isa) == name) return isa;
+    }
+    throw std::invalid_argument("no such instruction set here: " + name);
+}
+
+nb::handle new_fault(nb::module_& m, const char* name) {
+    const std::string full_name = std::string("fastmks._core.") + name;
+    nb::object type =
+        nb::steal(PyErr_NewException(full_name.c_str(), PyExc_ArithmeticError, nullptr));
+    m.attr(name) = type;
+    return type.release();
+}
+
+void register_spaces(nb::module_& m) {
+    static FaultTypes types;
+    types = {new_fault(m, "ValueFault"),     new_fault(m, "SelfValueFault"),
+             new_fault(m, "NotMercerFault"), new_fault(m, "TriangleFault"),
+             new_fault(m, "BoundFault"),     new_fault(m, "PivotFault"),
+             new_fault(m, "DamageFault")};
+    nb::register_exception_translator(&translate_fault, &types);
+
+    nb::class_<Space>(m, "Space", "Objects under one kernel.")
+        .def("__len__", &Space::size)
+        .def_prop_ro(
+            "rounding",
+            [](const Space& space) {
+                const Rounding rounding = space.rounding();
+                return std::pair(rounding.relative, rounding.absolute);
+            },
+            "(relative, absolute): |value - exact| <= relative * sqrt(K(x,x) K(y,y)) + absolute.")
+        .def_prop_ro("isa", [](const Space& space) { return to_string(space.isa()); })
+        .def_prop_ro("has_bounds", &Space::has_bounds,
+                     "Whether it has upper bounds of its own, much cheaper than values.")
+        .def_prop_ro(
+            "score",
+            [](const Space& space) -> std::optional<std::string> {
+                switch (space.score_kind()) {
+                    case ScoreKind::product:
+                        return "product";
+                    case ScoreKind::cosine:
+                        return "cosine";
+                    case ScoreKind::distance:
+                        return "distance";
+                    case ScoreKind::none:
+                        break;
+                }
+                return std::nullopt;
+            },
+            "What orders the values, where something simpler than the kernel does.")
+        .def_prop_ro("is_parallel", &Space::is_parallel,
+                     "Whether several threads may evaluate at once.")
+        .def(
+            "measure_cost",
+            [](const Space& space) {
+                const WithoutGil without_gil;
+                const EvaluationCost cost = fastmks::measure_cost(space);
+                return std::pair(cost.call, cost.value);
+            },
+            "(seconds per call, seconds per value in it)")
+        .def_prop_ro("build_self_evaluations", &Space::build_self_evaluations,
+                     "Evaluations of some K(x, x) that building it took.")
+        .def("self_values", &self_values, "K(x, x) of every object.");
+
+    nb::class_<TracedSpace, Space>(m, "TracedSpace",
+                                   "Another space, which remembers whose values were asked for.")
+        .def("seen", &seen, "Whose: one truth value per object.");
+
+    m.def("available_isas", [] {
+        std::vector<std::string> names;
+        for (const Isa isa : available_isas()) names.push_back(to_string(isa));
+        return names;
+    });
+    m.def("vector_space", &vector_space, "store"_a, "isa"_a, "form"_a, "degree"_a = 1,
+          "scale"_a = 1.0, "offset"_a = 0.0, "bandwidth"_a = 1.0);
+    m.def(
+        "sum_space",
+        [](const std::vector<MutableSpace>& terms) {
+            return handed_out(make_sum(taken_in(terms)));
+        },
+        "terms"_a);
+    m.def(
+        "product_space",
+        [](const std::vector<MutableSpace>& factors) {
+            return handed_out(make_product(taken_in(factors)));
+        },
+        "factors"_a);
+    m.def(
+        "scaled_space",
+        [](const MutableSpace& space, double factor) {
+            return handed_out(make_scaled(space, factor));
+        },
+        "space"_a, "factor"_a);
+    m.def("normalized_space", &normalized_space, "space"_a, "is_mercer"_a);
+    m.def(
+        "traced_space",
+        [](const MutableSpace& space) { return std::make_shared<TracedSpace>(space); }, "space"_a);
+}
+
+}  // namespace fastmks::bindings

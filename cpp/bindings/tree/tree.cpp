@@ -1,0 +1,281 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/set.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include "bindings/bindings.hpp"
+#include "bindings/core/archive.hpp"
+#include "bindings/core/arrays.hpp"
+#include "bindings/core/gil.hpp"
+#include "bindings/core/problem.hpp"
+#include "bindings/core/watch.hpp"
+#include "fastmks/tree/cover_tree.hpp"
+#include "fastmks/tree/tree_search.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace fastmks::bindings {
+namespace {
+
+using Counts = std::map<std::string, std::size_t>;
+
+std::shared_ptr<CoverTree> build(const Space& space, double base, std::size_t threads,
+                                 const nb::object& progress) {
+    const Watch watch = python_watch(progress);
+    const WithoutGil without_gil;
+    return std::make_shared<CoverTree>(build_cover_tree(space, base, threads, watch));
+}
+
+NamedArrays arrays(const nb::handle_t<CoverTree>& self) {
+    return to_dict(arrays_of(nb::cast<const CoverTree&>(self)), self);
+}
+
+std::shared_ptr<CoverTree> restore(const NamedArrays& arrays, std::size_t n_objects) {
+    const Arrays parts = from_dict(arrays);
+    const WithoutGil without_gil;
+    return std::make_shared<CoverTree>(restore_cover_tree(parts, n_objects));
+}
+
+std::string find_fault_in(const CoverTree& tree, const Space& space) {
+    const nb::object no_progress = nb::none();
+    const Watch watch = python_watch(no_progress);
+    const WithoutGil without_gil;
+    return find_fault(tree, space, watch);
+}
+
+template <class T, class Read>
+Result<T> column(std::size_t n, Read read) {
+    auto values = std::make_unique<T[]>(n);
+    for (std::size_t i = 0; i < n; ++i) values[i] = read(i);
+    return to_array(std::move(values), {n});
+}
+
+// Every field of every node, as columns of a table.
+nb::typed<nb::dict, nb::str, nb::object> node_table(const CoverTree& tree) {
+    const std::size_t n = tree.nodes.size();
+    nb::dict table;
+    const auto integers = [&](const char* name, auto field) {
+        table[name] = column<std::int64_t>(
+            n, [&](std::size_t i) { return static_cast<std::int64_t>(tree.nodes[i].*field); });
+    };
+    const auto reals = [&](const char* name, double Node::* field) {
+        table[name] = column<double>(n, [&](std::size_t i) { return tree.nodes[i].*field; });
+    };
+    integers("begin", &Node::begin);
+    integers("end", &Node::end);
+    integers("leaves", &Node::leaves);
+    integers("first_child", &Node::first_child);
+    integers("n_children", &Node::n_children);
+    integers("level", &Node::level);
+    table["parent_distance"] =
+        column<double>(n, [&](std::size_t i) { return tree.parent_distance[i]; });
+    reals("point_norm", &Node::point_norm);
+    reals("parent_radius", &Node::parent_radius);
+    reals("radius", &Node::radius);
+    reals("least_norm", &Node::least_norm);
+    reals("greatest_norm", &Node::greatest_norm);
+    return table;
+}
+
+std::size_t n_bytes(const CoverTree& tree) {
+    return tree.nodes.n_bytes() + tree.order.n_bytes() + tree.norms.n_bytes() +
+           tree.leaf_distance.n_bytes() + tree.parent_distance.n_bytes();
+}
+
+Traversal traversal(const std::string& order, std::size_t block, std::size_t cheap,
+                    const std::set<std::string>& bounds) {
+    const auto has = [&](const char* name) { return bounds.count(name) > 0; };
+    if (order != "best-first" && order != "level") throw std::invalid_argument("no such order");
+    if (block == 0) throw std::invalid_argument("block must be at least 1");
+    return {order == "level" ? Order::level : Order::best_first,
+            block,
+            cheap,
+            {has("ball"), has("cap"), has("shell"), has("parent")}};
+}
+
+Counts named(const TreeCounts& counts) {
+    static constexpr const char* kinds[n_bound_kinds] = {"ball", "cap", "shell"};
+    Counts out{{"evaluations", counts.evaluations},
+               {"self_evaluations", counts.self_evaluations},
+               {"bounds", counts.bounds},
+               {"nodes", counts.nodes}};
+    for (std::size_t i = 0; i < n_bound_kinds; ++i) {
+        out[std::string("before_") + kinds[i]] = counts.pruned_before[i];
+        out[std::string("after_") + kinds[i]] = counts.pruned_after[i];
+    }
+    return out;
+}
+
+// A problem and what it refers to.
+struct Owned {
+    std::vector<std::int64_t> among;
+    TreeProblem problem;
+};
+
+std::unique_ptr<Owned> tree_problem(const CoverTree& tree, const Space& objects,
+                                    const Space& queries, const std::optional<Positions>& among,
+                                    bool skip_self, const Traversal& traversal) {
+    if (!objects.accepts(queries)) {
+        throw std::invalid_argument(
+            "queries must have the objects' kernel, columns and kind of store");
+    }
+    if (objects.size() != tree.size() || (skip_self && queries.size() != tree.size())) {
+        throw std::invalid_argument("the tree must have been built for these objects");
+    }
+    auto owned =
+        std::make_unique<Owned>(Owned{{}, {tree, objects, queries, nullptr, skip_self, traversal}});
+    if (among) {
+        const Selection places = selection(objects, among);
+        owned->among.assign(places.positions, places.positions + places.size);
+        owned->problem.among = &owned->among;
+    }
+    return owned;
+}
+
+using TopKArrays = std::tuple<Result<double>, Result<std::int64_t>, Result<double>, Counts>;
+
+// Runs search(answers, watch) without the GIL and hands its answers to Python.
+template <class Search>
+TopKArrays answered(std::size_t n, std::size_t k, const nb::object& progress, Search search) {
+    auto values = std::make_unique<double[]>(n * k);
+    auto positions = std::make_unique<std::int64_t[]>(n * k);
+    auto gaps = std::make_unique<double[]>(n);
+    const Watch watch = python_watch(progress);
+    TreeCounts counts;
+    {
+        const WithoutGil without_gil;
+        counts = search(TopKAnswers{values.get(), positions.get(), gaps.get()}, watch);
+    }
+    return {to_array(std::move(values), {n, k}), to_array(std::move(positions), {n, k}),
+            to_array(std::move(gaps), {n}), named(counts)};
+}
+
+// How many objects are searched; throws where they are fewer than k.
+std::size_t check_k(const CoverTree& tree, const std::optional<Positions>& among, bool skip_self,
+                    std::size_t k) {
+    const std::size_t n_among = among ? among->size() : tree.size();
+    if (k == 0 || k + (skip_self ? 1 : 0) > n_among) {
+        throw std::invalid_argument("k must be between 1 and the objects searched");
+    }
+    return n_among;
+}
+
+TopKArrays top_k(const CoverTree& tree, const Space& objects, const Space& queries,
+                 const std::optional<Positions>& among, bool skip_self, std::size_t k,
+                 const std::optional<Thresholds>& floors, const Traversal& traversal,
+                 double epsilon, double relative, std::optional<std::size_t> budget,
+                 std::optional<double> seconds, std::size_t sample_size, std::uint64_t seed,
+                 std::size_t threads, const nb::object& progress) {
+    const auto owned = tree_problem(tree, objects, queries, among, skip_self, traversal);
+    owned->problem.floors = check_floors(floors, queries.size());
+    const std::size_t n_among = check_k(tree, among, skip_self, k);
+    StopRule stop{epsilon, relative, budget.value_or(SIZE_MAX), std::nullopt};
+    constexpr double forever = 1e9;  // seconds; a clock cannot count many more
+    if (seconds && *seconds < forever) stop.time = std::chrono::duration<double>(*seconds);
+    if (stop.budget < k + (skip_self ? 1 : 0) || (budget && among)) {
+        throw std::invalid_argument("budget must be at least k, and goes without among");
+    }
+    if (sample_size > n_among || (sample_size > 0 && (sample_size < k || skip_self))) {
+        throw std::invalid_argument("a sample must hold k objects and goes without skip_self");
+    }
+    return answered(queries.size(), k, progress, [&](TopKAnswers answers, const Watch& watch) {
+        return tree_top_k(owned->problem, k, stop, {sample_size, seed}, threads, watch, answers);
+    });
+}
+
+TopKArrays dual_top_k(const CoverTree& tree, const CoverTree& query_tree, const Space& objects,
+                      const Space& queries, const std::optional<Positions>& among, bool skip_self,
+                      std::size_t k, const Traversal& traversal, double epsilon, double relative,
+                      std::size_t threads, const nb::object& progress) {
+    const auto owned = tree_problem(tree, objects, queries, among, skip_self, traversal);
+    check_k(tree, among, skip_self, k);
+    if (queries.size() != query_tree.size()) {
+        throw std::invalid_argument("the query tree must have been built for these queries");
+    }
+    const StopRule stop{epsilon, relative, SIZE_MAX, std::nullopt};
+    return answered(queries.size(), k, progress, [&](TopKAnswers answers, const Watch& watch) {
+        return dual_tree_top_k(owned->problem, query_tree, k, stop, threads, watch, answers);
+    });
+}
+
+std::tuple<HitArrays, Counts> above(const CoverTree& tree, const Space& objects,
+                                    const Space& queries, const std::optional<Positions>& among,
+                                    const Thresholds& thresholds, const Traversal& traversal,
+                                    std::size_t threads, const nb::object& progress) {
+    const auto owned = tree_problem(tree, objects, queries, among, false, traversal);
+    if (thresholds.size() != queries.size()) throw std::invalid_argument("one threshold per query");
+    const Watch watch = python_watch(progress);
+    TreeCounts counts;
+    Flattened flattened;
+    {
+        const WithoutGil without_gil;
+        std::vector<std::vector<Hit>> answers;
+        counts = tree_above(owned->problem, thresholds.data(), threads, watch, answers);
+        flattened = flatten(answers);
+    }
+    return {to_arrays(std::move(flattened)), named(counts)};
+}
+
+}  // namespace
+
+void register_tree(nb::module_& m) {
+    nb::class_<Traversal>(m, "Traversal", "How a tree search goes about it.")
+        .def(
+            "__init__",
+            [](Traversal* self, const std::string& order, std::size_t block, std::size_t cheap,
+               const std::set<std::string>& bounds) {
+                new (self) Traversal(traversal(order, block, cheap, bounds));
+            },
+            "order"_a, "block"_a, "cheap"_a, "bounds"_a);
+
+    nb::class_<CoverTree>(m, "CoverTree", "A cover tree in the kernel's Hilbert space.")
+        .def("__len__", &CoverTree::size)
+        .def_prop_ro("base", [](const CoverTree& tree) { return tree.base; })
+        .def_prop_ro("n_nodes", [](const CoverTree& tree) { return tree.nodes.size(); })
+        .def_prop_ro("n_bytes", &n_bytes)
+        .def_prop_ro("build_evaluations",
+                     [](const CoverTree& tree) { return tree.build_evaluations; })
+        .def_prop_ro("build_self_evaluations",
+                     [](const CoverTree& tree) { return tree.build_self_evaluations; })
+        .def("order",
+             [](const CoverTree& tree) {
+                 return column<std::int64_t>(tree.size(),
+                                             [&](std::size_t i) { return tree.order[i]; });
+             })
+        .def("leaf_distances",
+             [](const CoverTree& tree) {
+                 return column<double>(tree.size(),
+                                       [&](std::size_t i) { return tree.leaf_distance[i]; });
+             })
+        .def("nodes", &node_table)
+        .def("arrays", &arrays)
+        .def("find_fault", &find_fault_in, "space"_a);
+
+    m.attr("smallest_base") = smallest_base;
+    m.attr("itself") = itself;
+    m.attr("largest_self_value") = Geometry::largest_self_value;
+    m.def("build_cover_tree", &build, "space"_a, "base"_a, "threads"_a, "progress"_a.none());
+    m.def("restore_cover_tree", &restore, "arrays"_a, "n_objects"_a);
+    m.def("tree_top_k", &top_k, "tree"_a, "objects"_a, "queries"_a, "among"_a.none(), "skip_self"_a,
+          "k"_a, "floors"_a.none(), "traversal"_a, "epsilon"_a, "relative"_a, "budget"_a.none(),
+          "seconds"_a.none(), "sample_size"_a, "seed"_a, "threads"_a, "progress"_a.none());
+    m.def("dual_tree_top_k", &dual_top_k, "tree"_a, "query_tree"_a, "objects"_a, "queries"_a,
+          "among"_a.none(), "skip_self"_a, "k"_a, "traversal"_a, "epsilon"_a, "relative"_a,
+          "threads"_a, "progress"_a.none());
+    m.def("tree_above", &above, "tree"_a, "objects"_a, "queries"_a, "among"_a.none(),
+          "thresholds"_a, "traversal"_a, "threads"_a, "progress"_a.none());
+}
+
+}  // namespace fastmks::bindings

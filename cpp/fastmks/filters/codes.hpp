@@ -1,0 +1,176 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fastmks/core/archive.hpp"
+#include "fastmks/core/array.hpp"
+#include "fastmks/core/parallel.hpp"
+#include "fastmks/filters/bound_counts.hpp"
+#include "fastmks/filters/own_bounds.hpp"
+#include "fastmks/filters/projection.hpp"
+#include "fastmks/simd/code_loops.hpp"
+
+namespace fastmks {
+
+/// What the codes of one leaf are like. Lengths are in units of the sketch and err above. In files:
+/// 28 bytes, the members in this order.
+struct Leaf {
+    float scale;       ///< of the codes
+    float code_norm;   ///< of the longest coded difference
+    float code_error;  ///< of the greatest difference between an object and its code
+    float radius;      ///< of the objects' coordinates around the centre
+    float length;      ///< of the centre, and the radius
+    float tail;        ///< the greatest
+    float error;       ///< the greatest, of the coordinates
+};
+static_assert(sizeof(Leaf) == 28);
+
+/// Stands where a leaf has no object.
+inline constexpr std::uint32_t no_object = std::numeric_limits<std::uint32_t>::max();
+
+/// Boxes and balls around objects' coordinates, in groups of group_size.
+struct Boxes {
+    /// Room for so many groups.
+    void resize(std::size_t n_groups, std::size_t n_dimensions);
+    /// Throws std::invalid_argument unless these can be boxes of so many groups, called `name`.
+    void check(const std::string& name, std::size_t n_groups) const;
+    [[nodiscard]] LeafGroup group(std::size_t index) const noexcept;
+    [[nodiscard]] std::size_t n_bytes() const noexcept;
+    /// Where coordinate c of a box lies in `centres` and `halves`.
+    [[nodiscard]] std::size_t at(std::size_t box, std::size_t c) const noexcept {
+        return (box / group_size * dimension + c) * group_size + box % group_size;
+    }
+
+    std::size_t dimension = 0;
+    Array<float> centres;
+    Array<float> halves;
+    Array<float> radii;
+    Array<float> lengths;
+    Array<float> greatest_tails;
+    Array<float> least_tails;
+};
+
+/// Objects in 8-bit codes that bound their scores: coordinates on a few axes, rounded to whole
+/// multiples of a scale around the centre of a leaf of up to 256 objects that lie close to each
+/// other. Immutable once built. docs/filter.md derives the bounds.
+class Sketch {
+public:
+    /// Throws CoordinateFault for coordinates that are not finite.
+    Sketch(const Space& objects, std::shared_ptr<const Projection> projection, std::size_t threads,
+           const Watch& watch);
+    /// The sketch of `objects` with these parts, its projection among them. Throws
+    /// std::invalid_argument for what is no sketch of such objects.
+    Sketch(const Space& objects, const Arrays& arrays);
+
+    /// The parts of this, for as long as it lasts. Throws std::invalid_argument for a projection
+    /// that is not on axes.
+    [[nodiscard]] Arrays arrays() const;
+
+    [[nodiscard]] std::size_t size() const noexcept { return n_objects_; }
+    [[nodiscard]] std::size_t n_leaves() const noexcept { return leaves_.size(); }
+    [[nodiscard]] std::size_t n_bytes() const noexcept;
+    [[nodiscard]] const Projection& projection() const noexcept { return *projection_; }
+    /// The same, where it is on axes; otherwise null.
+    [[nodiscard]] std::shared_ptr<const AxisProjection> axes() const {
+        return std::dynamic_pointer_cast<const AxisProjection>(projection_);
+    }
+    [[nodiscard]] std::size_t dimension() const noexcept { return dimension_; }
+    [[nodiscard]] std::size_t n_words() const noexcept { return n_words_; }
+    /// Lengths of the sketch are true ones times 2^-exponent.
+    [[nodiscard]] int exponent() const noexcept { return exponent_; }
+    /// Whether some object is zero.
+    [[nodiscard]] bool has_zeros() const noexcept { return has_zeros_; }
+    /// The greatest length of an object.
+    [[nodiscard]] double norm() const noexcept { return norm_; }
+
+    [[nodiscard]] const Leaf& leaf(std::size_t i) const noexcept { return leaves_[i]; }
+    [[nodiscard]] CodeBlock block(std::size_t leaf) const noexcept;
+    [[nodiscard]] std::size_t leaf_objects(std::size_t leaf) const noexcept;
+    /// Positions of the objects of a leaf in the space.
+    [[nodiscard]] const std::uint32_t* positions(std::size_t leaf) const noexcept {
+        return positions_.data() + leaf * leaf_size;
+    }
+    [[nodiscard]] std::size_t n_leaf_groups() const noexcept {
+        return (n_leaves() + group_size - 1) / group_size;
+    }
+    /// The boxes of the leaves.
+    [[nodiscard]] const Boxes& boxes() const noexcept { return boxes_; }
+    /// One box around each group of leaves; none where leaves are few enough to look at all.
+    [[nodiscard]] const Boxes& group_boxes() const noexcept { return group_boxes_; }
+    /// Coordinates of a query or centre in one piece, zeros up to whole registers.
+    [[nodiscard]] std::size_t n_padded() const noexcept {
+        return (dimension_ + group_size - 1) / group_size * group_size;
+    }
+    /// A leaf's centre in one piece; only for distances.
+    [[nodiscard]] const float* centre(std::size_t leaf) const noexcept {
+        return whole_centres_.data() + leaf * n_padded();
+    }
+
+    /// The coordinates of all objects while a sketch is built, in its units.
+    struct Rows {
+        Rows(std::size_t n, std::size_t n_dimensions)
+            : dimension(n_dimensions),
+              numbers(n * n_dimensions),
+              tails(n),
+              least_tails(n),
+              errors(n),
+              norms(n) {}
+        [[nodiscard]] float* row(std::size_t i) noexcept { return numbers.data() + i * dimension; }
+        [[nodiscard]] const float* row(std::size_t i) const noexcept {
+            return numbers.data() + i * dimension;
+        }
+        std::size_t dimension;
+        std::vector<float> numbers;
+        std::vector<float> tails;
+        std::vector<float> least_tails;
+        std::vector<double> errors;
+        std::vector<double> norms;
+    };
+
+private:
+    template <class Self, class Visit>
+    static void describe(Self& self, Visit& visit);
+    void check() const;
+    /// How many boxes of groups of leaves there are, padded; none where leaves are few.
+    [[nodiscard]] std::size_t n_box_groups() const noexcept;
+    void order(const Rows& rows, std::size_t threads, const Watch& watch);
+    void code_leaf(std::size_t leaf, const Rows& rows);
+    void enclose_group(std::size_t group);
+    void write_codes(std::size_t leaf, const std::vector<double>& differences);
+    [[nodiscard]] std::size_t first_line(std::size_t leaf) const noexcept {
+        return leaf * (leaf_size / group_size) * n_words_;
+    }
+
+    std::shared_ptr<const Projection> projection_;
+    std::size_t n_objects_;
+    std::size_t dimension_;
+    std::size_t n_words_;
+    int exponent_ = 0;
+    double norm_ = 0.0;
+    bool has_zeros_ = false;
+    Array<Leaf> leaves_;
+    Array<std::uint32_t> positions_;
+    Array<CodeLine> codes_;
+    Array<float> tails_;
+    Array<float> extras_;
+    Boxes boxes_;
+    Boxes group_boxes_;
+    Array<float> whole_centres_;
+};
+
+/// As filter_top_k, for the space of the sketch, with bounds on scores.
+BoundCounts sketch_top_k(const ScanProblem& problem, const Sketch& sketch, std::size_t k,
+                         std::size_t threads, const Watch& watch, double* values,
+                         std::int64_t* positions);
+
+/// As filter_above.
+BoundCounts sketch_above(const ScanProblem& problem, const Sketch& sketch, const double* thresholds,
+                         std::size_t threads, const Watch& watch,
+                         std::vector<std::vector<Hit>>& answers);
+
+}  // namespace fastmks

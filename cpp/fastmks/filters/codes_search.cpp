@@ -1,0 +1,442 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "fastmks/filters/codes.hpp"
+#include "fastmks/filters/codes_leaf_chooser.hpp"
+#include "fastmks/filters/codes_query.hpp"
+#include "fastmks/filters/codes_query_coder.hpp"
+#include "fastmks/filters/query_groups.hpp"
+#include "fastmks/simd/vector_loops.hpp"
+
+namespace fastmks {
+
+using namespace sketched;
+
+namespace {
+
+constexpr std::size_t most_bounds = std::size_t{1} << 17;  // of leaves, of one group
+constexpr float rounding = 0x1p-22f;     // more than a sum of float32 numbers is off
+constexpr std::size_t first_block = 16;  // candidates evaluated before another look
+constexpr std::size_t values_per_call = 256;
+constexpr std::size_t few_leaves = 16;         // are searched query by query
+constexpr std::size_t most_candidates = 4096;  // wait for a better threshold
+
+class GroupSearch {
+public:
+    GroupSearch(const ScanProblem& problem, const Sketch& sketch, const std::vector<char>* allowed,
+                Worker& worker)
+        : problem_(problem),
+          sketch_(sketch),
+          allowed_(allowed),
+          worker_(worker),
+          loops_(code_loops(problem.objects.isa())),
+          coder_(problem.objects, sketch, loops_),
+          leaves_(sketch, loops_) {}
+
+    // Prepares queries [begin, end).
+    void start(std::size_t begin, std::size_t end, std::size_t k) {
+        queries_.reserve(end - begin);
+        Coordinates coordinates;
+        sketch_.projection().project(problem_.queries, begin, end, coordinates);
+        std::vector<LeafQuery> leaf_queries;
+        std::vector<char> is_finite;
+        for (std::size_t i = begin; i < end; ++i) {
+            Query& query = queries_.emplace_back(i, k);
+            query.batch = problem_.queries.batch(i, i + 1);
+            coder_.place(coordinates, i - begin, query);
+            leaf_queries.push_back(coder_.leaf_query(query));
+            is_finite.push_back(query.is_finite);
+        }
+        counts_.projections += coordinates.evaluations;
+        counts_.operations += (end - begin) * sketch_.projection().operations();
+        bounds_.resize(end - begin);
+        leaves_.start(std::move(leaf_queries), std::move(is_finite));
+        worker_.advance(0);
+    }
+
+    void top_k(std::size_t k) {
+        k_ = k;
+        for (Query& query : queries_) query.has_leasts = may_have_leasts(query);
+        for (std::size_t i = 0; i < queries_.size(); ++i) begin_top_k(i);
+        sweep();
+    }
+
+    void above(const double* thresholds) {
+        thresholds_ = thresholds;
+        for (std::size_t i = 0; i < queries_.size(); ++i) {
+            set_useless(queries_[i], thresholds[queries_[i].index]);
+            add_pairs(i, leaves_.choose(i, round_down(queries_[i].reach)));
+        }
+        k_ = values_per_call;
+        sweep();
+        for (Query& query : queries_) {
+            std::sort(query.found.begin(), query.found.end(), ranks_before);
+        }
+    }
+
+    [[nodiscard]] std::vector<Query>& queries() noexcept { return queries_; }
+    [[nodiscard]] BoundCounts counts() const noexcept {
+        BoundCounts counts = counts_;
+        counts.bounds += leaves_.n_bounds();
+        counts.operations += leaves_.n_operations();
+        return counts;
+    }
+
+private:
+    // Notes that only values of at least `value` matter to a query.
+    void set_useless(Query& query, double value) {
+        if (!(value > query.value)) return;
+        query.value = value;
+        const ScoreRange range = sketch_.projection().scores_below(
+            problem_.objects, problem_.queries, value, query.largest);
+        if (!(range.low < range.high)) return;
+        query.useless = {range.low * query.unit, range.high * query.unit};
+        if (query.unit == 0.0 || !std::isfinite(query.unit)) {  // beyond what one factor can be
+            query.useless = {std::ldexp(range.low, -query.shift),
+                             std::ldexp(range.high, -query.shift)};
+        }
+        const double above = query.useless.high - query.middle;
+        const double below = query.middle - query.useless.low;
+        query.reach = std::min(above, below);
+        query.reach -= 0x1p-20 * std::abs(query.reach);
+    }
+
+    void add_pairs(std::size_t i, const std::vector<std::uint32_t>& chosen) {
+        for (const std::uint32_t leaf : chosen) {
+            pairs_.push_back({leaf, static_cast<std::uint32_t>(i)});
+        }
+    }
+
+    // Scores of zero vectors are no cosines where they are distances of unit vectors.
+    [[nodiscard]] bool may_have_leasts(const Query& query) const {
+        if (!query.is_finite) return false;
+        const bool is_distance = sketch_.projection().is_distance();
+        return !is_distance || !(sketch_.has_zeros() || problem_.queries.is_zero(query.index));
+    }
+
+    // A first threshold from the most promising leaves; then all leaves that are left, if they are
+    // few.
+    void begin_top_k(std::size_t i) {
+        Query& query = queries_[i];
+        query.best.fill(problem_.floor(query.index));
+        set_useless(query, query.best.threshold());
+        const auto n_known = [&] {
+            return query.has_leasts ? query.leasts.size() : query.best.hits().size();
+        };
+        for (std::size_t n = 0; n < sketch_.n_leaves() && n_known() < k_; ++n) {
+            if (n > 0 && query.best.is_full()) break;  // the floor will do
+            const std::size_t leaf = leaves_.best(i);
+            if (n == 0 && raise_first(i, leaf)) break;
+            scan_leaf(leaf, &i, 1);
+            if (!query.has_leasts) evaluate(query, k_ - n_known(), true);
+        }
+        // A sharp threshold now spares leaves.
+        const std::size_t enough = 2 * k_ + first_block;
+        look(query, enough);
+        std::vector<std::uint32_t> chosen = leaves_.choose(i, round_down(query.reach));
+        if (chosen.size() > std::min(few_leaves, sketch_.n_leaves() / 8)) {
+            return add_pairs(i, chosen);
+        }
+        std::sort(chosen.begin(), chosen.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return leaves_.promise(i, a) > leaves_.promise(i, b);
+        });
+        for (const std::uint32_t leaf : chosen) {
+            if (leaves_.promise(i, leaf) < query.reach) break;
+            scan_leaf(leaf, &i, 1);
+            look(query, enough);
+        }
+    }
+
+    // Finds a first threshold in a leaf, and what it keeps there, where that is simple.
+    bool raise_first(std::size_t i, std::size_t leaf) {
+        Query& query = queries_[i];
+        const std::size_t n = sketch_.leaf_objects(leaf);
+        // Below a floor, bounds of leaves are not worked out.
+        const bool has_all = !allowed_ && !problem_.skip_self && !query.has_useless();
+        if (!query.has_leasts || query.is_two_sided || n < k_ || !has_all) return false;
+        scan_for(&i, 1, leaf);
+        CodeBounds& bounds = bounds_[0];
+        const double score = leaves_.score(i, leaf);
+        // So many objects have at least this upper bound, and lower ones not far below it.
+        const double upper = loops_.least_of_best(bounds.upper, n, k_) + score + query.slack;
+        const double tails = 2.0 * query.slack_of.tails * sketch_.leaf(leaf).tail;
+        raise_to(query,
+                 round_down(upper - query.spread - tails - 0x1p-20 * (std::abs(upper) + tails)));
+        const float high = QueryCoder::high_of(query, score);
+        for (std::uint64_t& word : bounds.kept) word = 0;
+        for (std::size_t j = 0; j < n; ++j) {
+            const auto is_kept = static_cast<std::uint64_t>(!(bounds.upper[j] < high));
+            bounds.kept[j / tile_size] |= is_kept << j % tile_size;
+        }
+        collect(query, leaf, score, bounds);
+        return true;
+    }
+
+    // Adds the objects of a leaf that some queries keep to their candidates.
+    void scan_leaf(std::size_t leaf, const std::size_t* chosen, std::size_t n_chosen) {
+        scan_for(chosen, n_chosen, leaf);
+        for (std::size_t j = 0; j < n_chosen; ++j) {
+            Query& query = queries_[chosen[j]];
+            collect(query, leaf, leaves_.score(chosen[j], leaf), bounds_[j]);
+            if (query.leasts.size() >= 2 * k_ + first_block) raise(query);
+        }
+    }
+
+    // Bounds the objects of a leaf for some queries, into bounds_.
+    void scan_for(const std::size_t* chosen, std::size_t n_chosen, std::size_t leaf) {
+        CodeQuery coded[most_queries];
+        for (std::size_t j = 0; j < n_chosen; ++j) {
+            coded[j] = coder_.code(queries_[chosen[j]], leaf, leaves_.score(chosen[j], leaf));
+            leaves_.note_searched(chosen[j], leaf);
+        }
+        loops_.scan(sketch_.block(leaf), coded, n_chosen, bounds_.data());
+        const std::size_t n_bounds = n_chosen * sketch_.leaf_objects(leaf);
+        counts_.bounds += n_bounds;
+        counts_.operations += n_bounds * sketch_.dimension();
+    }
+
+    // Adds the objects of a leaf that a query keeps to its candidates.
+    void collect(Query& query, std::size_t leaf, double base, CodeBounds& bounds) {
+        const std::size_t n = sketch_.leaf_objects(leaf);
+        const std::uint32_t* positions = sketch_.positions(leaf);
+        if (n % tile_size != 0) bounds.kept[n / tile_size] &= ~(~std::uint64_t{0} << n % tile_size);
+        if (allowed_ || problem_.skip_self) leave_out(query, positions, n, bounds);
+        std::size_t n_kept = 0;
+        for (std::size_t at = 0; at < n; at += tile_size) {
+            n_kept += static_cast<std::size_t>(std::popcount(bounds.kept[at / tile_size]));
+        }
+        if (n_kept == 0) return;
+        const Candidates::Room room = query.candidates.room(n_kept);
+        std::size_t n_leasts = query.leasts.size();
+        query.leasts.resize(n_leasts + n_kept);
+        // From bounds in the leaf to those of a score's place beyond the middle.
+        const double beyond = base + query.slack - query.middle;
+        const float to_upper = round_up(beyond), to_lower = round_down(beyond - query.spread);
+        const float* tails = sketch_.block(leaf).tails;
+        const float twice = 2 * query.slack_of.tails;
+        std::size_t i = 0;
+        for_each_kept(bounds, n, [&](std::size_t j) {
+            const float sum = bounds.upper[j] + to_upper;
+            const float upper = sum + rounding * __builtin_fabsf(sum);
+            const float tail = twice * tails[j];
+            const float score = bounds.upper[j] - tail;
+            const float rest = score + to_lower;
+            const float lower =
+                rest - 1e-37f - rounding * (__builtin_fabsf(rest) + __builtin_fabsf(score) + tail);
+            const bool is_other_side = query.is_two_sided && -lower > upper;
+            const float promise = is_other_side ? -lower : upper;
+            // The other end of what its score may be, on the same side of the middle.
+            const float least = is_other_side ? -upper : lower;
+            room.promises[i] = promise == promise && lower == lower ? promise : HUGE_VALF;
+            room.positions[i++] = positions[j];
+            query.leasts[n_leasts] = least;
+            n_leasts += query.has_leasts && least >= query.least;
+        });
+        query.leasts.resize(n_leasts);
+    }
+
+    // Calls run for the objects of a leaf that are kept.
+    template <class Run>
+    static void for_each_kept(const CodeBounds& bounds, std::size_t n, Run run) {
+        for (std::size_t at = 0; at < n; at += tile_size) {
+            for (std::uint64_t kept = bounds.kept[at / tile_size]; kept != 0; kept &= kept - 1) {
+                run(at + static_cast<std::size_t>(std::countr_zero(kept)));
+            }
+        }
+    }
+
+    // Keeps nothing that is not searched.
+    void leave_out(const Query& query, const std::uint32_t* positions, std::size_t n,
+                   CodeBounds& bounds) const {
+        for_each_kept(bounds, n, [&](std::size_t j) {
+            const bool is_searched = (!allowed_ || (*allowed_)[positions[j]]) &&
+                                     !(problem_.skip_self && positions[j] == query.index);
+            if (!is_searched) bounds.kept[j / tile_size] &= ~(std::uint64_t{1} << j % tile_size);
+        });
+    }
+
+    // Finds out from lower bounds which values matter.
+    void raise(Query& query) {
+        std::vector<float>& leasts = query.leasts;
+        if (leasts.size() < k_) return;
+        const float least = loops_.least_of_best(leasts.data(), leasts.size(), k_);
+        leasts.erase(std::remove_if(leasts.begin(), leasts.end(),
+                                    [=](float other) { return other < least; }),
+                     leasts.end());
+        raise_to(query, least);
+    }
+
+    // Notes that k objects have scores at least so far beyond the middle.
+    void raise_to(Query& query, float least) {
+        if (!(least > query.least)) return;
+        query.least = least;
+        const double score = std::ldexp(static_cast<double>(least), query.shift);
+        set_useless(query, query.is_two_sided ? problem_.objects.value_beyond(score, query.largest)
+                                              : sketch_.projection().value_from(
+                                                    problem_.objects, score, query.largest));
+    }
+
+    // Raises a query's threshold: by lower bounds, and by its most promising candidates where these
+    // leave more than enough.
+    void look(Query& query, std::size_t enough) {
+        raise(query);
+        if (query.has_leasts && query.candidates.size() <= enough) return;
+        query.candidates.drop(round_down(query.reach));
+        if (query.has_leasts && query.candidates.size() <= enough) return;
+        // Of the k best of twice as many objects, about half are new.
+        evaluate(query, std::max(first_block, k_ / 2), false);
+    }
+
+    // Evaluates the n most promising candidates; if all are wanted, then twice as many of those
+    // that are left, and so on.
+    void evaluate(Query& query, std::size_t n, bool wants_all) {
+        Candidates& candidates = query.candidates;
+        while (candidates.size() > 0) {
+            positions_.clear();
+            if (n < candidates.size()) {
+                candidates.take_best(n, loops_, positions_);
+            } else {
+                candidates.take_last(values_per_call, positions_);
+            }
+            evaluate_positions(query);
+            if (!wants_all && candidates.size() <= most_candidates) return;
+            n *= 2;
+        }
+    }
+
+    // Evaluates positions_, and leaves out candidates that are useless then.
+    void evaluate_positions(Query& query) {
+        values_.resize(positions_.size());
+        problem_.objects.values(*query.batch, Selection::list(positions_.data(), positions_.size()),
+                                values_.data());
+        counts_.evaluations += positions_.size();
+        tick(positions_.size());
+        const double before = query.best.threshold();
+        for (std::size_t j = 0; j < positions_.size(); ++j) {
+            const Hit hit{values_[j], problem_.name(static_cast<std::size_t>(positions_[j]))};
+            if (thresholds_ == nullptr) {
+                query.best.offer(hit);
+            } else if (hit.value >= thresholds_[query.index]) {
+                query.found.push_back(hit);
+            }
+        }
+        if (!(query.best.threshold() > before)) return;
+        set_useless(query, query.best.threshold());
+        query.candidates.drop(round_down(query.reach));
+    }
+
+    // All leaves that queries still want, each for all of them. The most promising candidates are
+    // evaluated on the way, ever less often, since thresholds rise most at the beginning; the
+    // others at the end, when fewer of them are left.
+    void sweep() {
+        sort_pairs();
+        std::size_t next_look = std::min<std::size_t>(pairs_.size(), 2 * queries_.size());
+        for (std::size_t at = 0; at < pairs_.size();) {
+            const std::uint32_t leaf = pairs_[at].leaf;
+            std::size_t chosen[most_queries];
+            std::size_t n_chosen = 0;
+            for (; at < pairs_.size() && pairs_[at].leaf == leaf; ++at) {
+                const std::size_t i = pairs_[at].query;
+                if (!(leaves_.promise(i, leaf) < queries_[i].reach)) chosen[n_chosen++] = i;
+            }
+            if (n_chosen > 0) scan_leaf(leaf, chosen, n_chosen);
+            tick(leaf_size);
+            if (at < next_look) continue;
+            for (Query& query : queries_) look(query, 4 * k_ + values_per_call);
+            next_look *= 2;
+        }
+        for (Query& query : queries_) {
+            raise(query);
+            query.candidates.drop(round_down(query.reach));
+            evaluate(query, std::max(first_block, k_), true);
+        }
+    }
+
+    // By leaf, then by query, in which order they came.
+    void sort_pairs() {
+        std::vector<std::size_t> ends(sketch_.n_leaves() + 1);
+        for (const Pair& pair : pairs_) ++ends[pair.leaf + 1];
+        for (std::size_t leaf = 0; leaf < sketch_.n_leaves(); ++leaf) ends[leaf + 1] += ends[leaf];
+        std::vector<Pair> sorted(pairs_.size());
+        for (const Pair& pair : pairs_) sorted[ends[pair.leaf]++] = pair;
+        pairs_.swap(sorted);
+    }
+
+    // Looks up from work now and then; after every call where Python evaluates.
+    void tick(std::size_t work) {
+        work_ += work;
+        if (work_ < 4096 && problem_.objects.is_parallel()) return;
+        work_ = 0;
+        worker_.advance(0);
+    }
+
+    struct Pair {
+        std::uint32_t leaf;
+        std::uint32_t query;
+    };
+
+    const ScanProblem& problem_;
+    const Sketch& sketch_;
+    const std::vector<char>* allowed_;
+    Worker& worker_;
+    const CodeLoops& loops_;
+    QueryCoder coder_;
+    LeafChooser leaves_;
+    const double* thresholds_ = nullptr;
+    std::size_t k_ = 1;
+    std::size_t work_ = 0;
+    BoundCounts counts_;
+    std::vector<Query> queries_;
+    std::vector<Pair> pairs_;
+    std::vector<std::int64_t> positions_;
+    std::vector<double> values_;
+    std::vector<CodeBounds> bounds_;
+};
+
+// Calls answer(search) for each group of queries on up to `threads` threads.
+template <class Answer>
+BoundCounts search_groups(const ScanProblem& problem, const Sketch& sketch, std::size_t k,
+                          std::size_t threads, const Watch& watch, Answer answer) {
+    const std::size_t n = problem.queries.size();
+    std::size_t group = std::clamp<std::size_t>(most_bounds / sketch.n_leaves(), 4, most_queries);
+    group = std::max<std::size_t>(1, std::min(group, (n + threads - 1) / threads));
+    const std::vector<char> allowed = allowed_objects(problem);
+    return fastmks::for_each_group(
+        n, group, threads, watch, [&](std::size_t begin, std::size_t end, Worker& worker) {
+            GroupSearch search(problem, sketch, allowed.empty() ? nullptr : &allowed, worker);
+            search.start(begin, end, k);
+            answer(search);
+            worker.advance(end - begin);
+            return search.counts();
+        });
+}
+
+}  // namespace
+
+BoundCounts sketch_top_k(const ScanProblem& problem, const Sketch& sketch, std::size_t k,
+                         std::size_t threads, const Watch& watch, double* values,
+                         std::int64_t* positions) {
+    return search_groups(problem, sketch, k, threads, watch, [&](GroupSearch& search) {
+        search.top_k(k);
+        for (Query& query : search.queries()) {
+            const std::vector<Hit>& hits = best_of(query.best, k);
+            for (std::size_t rank = 0; rank < k; ++rank) {
+                values[problem.row(query.index) * k + rank] = hits[rank].value;
+                positions[problem.row(query.index) * k + rank] = hits[rank].position;
+            }
+        }
+    });
+}
+
+BoundCounts sketch_above(const ScanProblem& problem, const Sketch& sketch, const double* thresholds,
+                         std::size_t threads, const Watch& watch,
+                         std::vector<std::vector<Hit>>& answers) {
+    answers.resize(problem.queries.size());
+    return search_groups(problem, sketch, 1, threads, watch, [&](GroupSearch& search) {
+        search.above(thresholds);
+        for (Query& query : search.queries()) answers[query.index] = std::move(query.found);
+    });
+}
+
+}  // namespace fastmks

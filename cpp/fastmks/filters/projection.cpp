@@ -1,0 +1,218 @@
+#include "fastmks/filters/projection.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "fastmks/core/matrix.hpp"
+#include "fastmks/spaces/score_search.hpp"
+
+namespace fastmks {
+namespace {
+
+constexpr double unit = 0x1p-53;
+constexpr double largest_defect = 1e-8;  // less than numbers of float32 round by
+constexpr std::size_t columns_at_once = 128;
+
+constexpr std::size_t numbers_at_once = std::size_t{1} << 21;  // 16 MiB of rows
+constexpr std::size_t least_rows = 8;
+constexpr std::size_t most_rows = 64;
+constexpr std::size_t columns_of_piece = 2048;
+
+}  // namespace
+
+void Coordinates::resize(std::size_t n, std::size_t n_dimensions) {
+    dimension = n_dimensions;
+    rows.resize(n * n_dimensions);
+    errors.resize(n);
+    tails.resize(n);
+    least_tails.resize(n);
+    norms.resize(n);
+    exponents.resize(n);
+}
+
+std::vector<double> padded_rows(const double* rows, std::size_t n_rows, std::size_t n_columns) {
+    std::vector<double> out(n_rows * padded(n_columns));
+    for (std::size_t i = 0; i < n_rows; ++i) {
+        std::copy_n(rows + i * n_columns, n_columns, out.data() + i * padded(n_columns));
+    }
+    return out;
+}
+
+double orthonormality_defect(const std::vector<double>& rows, std::size_t n_rows,
+                             std::size_t n_columns, Isa isa) {
+    if (n_rows > n_columns || rows.size() != n_rows * padded(n_columns)) return HUGE_VAL;
+    // Sums of few products first, then of these sums: that rounds less.
+    const Watch unwatched = [](std::size_t) {};
+    const MatrixWork work{matrix_loops(isa), 1, unwatched};
+    Matrix gram(n_rows, n_rows), part(n_rows, n_rows), columns(columns_at_once, n_rows);
+    for (std::size_t begin = 0; begin < n_columns; begin += columns_at_once) {
+        const std::size_t n = std::min(columns_at_once, n_columns - begin);
+        columns.keep_rows(n);
+        for (std::size_t i = 0; i < n_rows; ++i) {
+            const double* const row = rows.data() + i * padded(n_columns) + begin;
+            for (std::size_t c = 0; c < n; ++c) columns.row(c)[i] = row[c];
+        }
+        part.fill(0.0);
+        add_gram(columns, part, work);
+        for (std::size_t i = 0; i < n_rows; ++i) {
+            for (std::size_t j = i; j < n_rows; ++j) gram.row(i)[j] += part.row(i)[j];
+        }
+    }
+    complete(gram);
+    double greatest = 0.0;
+    for (std::size_t i = 0; i < n_rows; ++i) {
+        double sum = 0.0;  // of a row of the difference: no eigenvalue exceeds the greatest of them
+        for (std::size_t j = 0; j < n_rows; ++j) {
+            sum += std::abs(gram.row(i)[j] - (i == j ? 1.0 : 0.0));
+        }
+        if (!(sum <= greatest)) greatest = sum;
+    }
+    // A sum of products of two unit rows rounds as often as its parts and their sum are long. Twice
+    // that, for rows a little longer than 1 and for the sums above.
+    const auto roundings =
+        static_cast<double>(columns_at_once + n_columns / columns_at_once + 2 * n_lanes);
+    return greatest * (1 + static_cast<double>(n_rows) * 2 * unit) +
+           2 * static_cast<double>(n_rows) * roundings * unit;
+}
+
+AxisProjection::AxisProjection(ScoreKind kind, std::vector<double> axes, std::size_t n_axes,
+                               std::size_t n_columns, std::vector<double> origin, Isa isa)
+    : kind_(kind),
+      n_axes_(n_axes),
+      n_columns_(n_columns),
+      axes_(std::move(axes)),
+      origin_(std::move(origin)),
+      defect_(orthonormality_defect(axes_, n_axes, n_columns, isa)),
+      loops_(vector_loops(isa)) {
+    if (kind == ScoreKind::none) throw std::invalid_argument("a projection needs a score");
+    const bool needs_origin = kind == ScoreKind::distance;
+    if ((needs_origin || !origin_.empty()) && origin_.size() != n_columns) {
+        throw std::invalid_argument("the origin must have a number for each column");
+    }
+    if (kind == ScoreKind::product && !origin_.empty()) {
+        throw std::invalid_argument("products have no origin");
+    }
+    for (std::size_t i = 0; i < n_axes; ++i) {
+        axis_rows_.push_back(axes_.data() + i * padded(n_columns));
+    }
+    if (!(defect_ <= largest_defect)) {
+        throw std::invalid_argument("axes must be orthonormal");
+    }
+}
+
+// Scales a row by a power of two so that its greatest entry is near 1, and returns the exponent.
+int AxisProjection::scale(double* row) const {
+    double largest = 0.0;
+    for (std::size_t c = 0; c < n_columns_; ++c) largest = std::max(largest, std::abs(row[c]));
+    const int exponent = largest > 0.0 && std::isfinite(largest) ? std::ilogb(largest) : 0;
+    for (std::size_t c = 0; c < n_columns_; ++c) row[c] = std::ldexp(row[c], -exponent);
+    return exponent;
+}
+
+double AxisProjection::length(const double* row) const {
+    double square = 0.0;
+    for (std::size_t c = 0; c < n_columns_; ++c) square += row[c] * row[c];
+    return std::sqrt(square);
+}
+
+// Makes one row what its scores are scores of, and notes what it then is like.
+void AxisProjection::measure(double* row, std::size_t i, Coordinates& out) const {
+    double rounded = 0.0;  // by how much unit vectors may be off
+    if (kind_ == ScoreKind::cosine) {
+        scale(row);
+        const double norm = length(row);
+        for (std::size_t c = 0; norm > 0.0 && c < n_columns_; ++c) row[c] /= norm;
+        rounded = 1.0;
+    }
+    for (std::size_t c = 0; c < origin_.size(); ++c) row[c] -= origin_[c];
+    out.exponents[i] = scale(row);
+    const double norm = length(row);
+    // All roundings here and in the coordinates, each a sum in eight lanes, and what the axes lack
+    // of being orthonormal.
+    const auto n = static_cast<double>(n_columns_);
+    const double of_coordinates = std::sqrt(static_cast<double>(n_axes_)) * (n / n_lanes + 16);
+    const double share = 2 * defect_ + (8 * n + of_coordinates) * unit;
+    const double off = std::ldexp(rounded * (n + 8) * 2 * unit, -out.exponents[i]);
+    out.norms[i] = norm * (1 + share) + off;
+    out.errors[i] = norm * share + off;
+}
+
+// The coordinates of some padded rows. Long rows in pieces, so that those of the axes stay in the
+// cache; that rounds less than sums of whole rows.
+void AxisProjection::multiply(const double* rows, std::size_t n, double* out) const {
+    const std::size_t stride = padded(n_columns_);
+    const double* const behind = axes_.data() + axes_.size();
+    if (n_columns_ <= 2 * columns_of_piece) {
+        loops_.products_f64({rows, n, n_columns_}, {axis_rows_.data(), n_axes_, n_columns_, behind},
+                            out, n_axes_);
+        return;
+    }
+    std::vector<double> piece(n * columns_of_piece), products(n * n_axes_);
+    std::vector<const double*> axes(axis_rows_);
+    std::fill_n(out, n * n_axes_, 0.0);
+    for (std::size_t begin = 0; begin < n_columns_; begin += columns_of_piece) {
+        const std::size_t width = std::min(columns_of_piece, n_columns_ - begin);
+        for (std::size_t i = 0; i < n; ++i) {
+            std::copy_n(rows + i * stride + begin, padded(width), piece.data() + i * padded(width));
+        }
+        loops_.products_f64({piece.data(), n, width}, {axes.data(), n_axes_, width, behind},
+                            products.data(), n_axes_);
+        for (std::size_t i = 0; i < n * n_axes_; ++i) out[i] += products[i];
+        for (const double*& axis : axes) axis += columns_of_piece;
+    }
+}
+
+void AxisProjection::project(const Space& objects, std::size_t begin, std::size_t end,
+                             Coordinates& out) const {
+    const VectorStore* store = objects.score_vectors();
+    if (!store || store->n_columns() != n_columns_) {
+        throw std::invalid_argument("the objects must be vectors of the axes' length");
+    }
+    const std::size_t stride = padded(n_columns_);
+    const std::size_t rows_at_once =
+        std::min(end - begin, std::clamp(numbers_at_once / (stride + 1), least_rows, most_rows));
+    std::vector<double> rows(rows_at_once * stride);
+    out.resize(end - begin, n_axes_);
+    for (std::size_t first = begin; first < end; first += rows_at_once) {
+        const std::size_t n = std::min(rows_at_once, end - first);
+        store->copy_rows(first, first + n, rows.data(), stride);
+        const std::size_t at = first - begin;
+        for (std::size_t i = 0; i < n; ++i) measure(rows.data() + i * stride, at + i, out);
+        multiply(rows.data(), n, out.rows.data() + at * n_axes_);
+        for (std::size_t i = at; i < at + n; ++i) {
+            const double* z = out.rows.data() + i * n_axes_;
+            double square = 0.0;
+            for (std::size_t c = 0; c < n_axes_; ++c) square += z[c] * z[c];
+            const double norm = out.norms[i];
+            // A difference of squares, each off by a share of the whole.
+            const double rest = norm * norm - square;
+            const double off = 4 * norm * (out.errors[i] + 8 * unit * norm);
+            out.tails[i] = std::sqrt(std::max(0.0, rest) + off);
+            out.least_tails[i] = std::sqrt(std::max(0.0, rest - off));
+        }
+    }
+}
+
+ScoreRange AxisProjection::scores_below(const Space& objects, const Space&, double value,
+                                        double largest) const {
+    if (!(kind_ == ScoreKind::cosine && is_distance())) {
+        return objects.scores_below(value, largest);
+    }
+    // <x, y> = -|x - y|^2 / 2 + (|x|^2 + |y|^2) / 2, and no vector here is longer than 1. The
+    // greatest score here is that of distances; cosines go up to 1.
+    ScoreRange range = objects.scores_below(value, 1.0);
+    range.high -= 1.0 + 8 * unit;
+    return range;
+}
+
+double AxisProjection::value_from(const Space& objects, double score, double largest) const {
+    if (!(kind_ == ScoreKind::cosine && is_distance())) return objects.value_from(score, largest);
+    return objects.value_from(score + (1.0 - 8 * unit), 1.0);  // as above
+}
+
+double Projection::value_from(const Space&, double, double) const {
+    return -HUGE_VAL;
+}
+
+}  // namespace fastmks

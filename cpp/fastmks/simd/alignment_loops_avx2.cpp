@@ -1,0 +1,2 @@
+#define FASTMKS_ISA avx2
+#include "fastmks/simd/alignment_loops.inl"

@@ -1,0 +1,3 @@
+#define FASTMKS_ISA avx2
+#define FASTMKS_AVX2
+#include "fastmks/simd/code_loops.inl"

@@ -1,0 +1,3 @@
+#define FASTMKS_ISA avx512
+#define FASTMKS_VNNI
+#include "fastmks/simd/code_loops.inl"

@@ -1,0 +1,2 @@
+#define FASTMKS_ISA baseline
+#include "fastmks/simd/code_loops.inl"

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <vector>
+
+#include "fastmks/core/space.hpp"
+
+namespace fastmks {
+
+/// K(x, x) that someone needs and nobody gave.
+struct MissingSelfValue : std::exception {
+    explicit MissingSelfValue(std::size_t object_) : object(object_) {}
+    const char* what() const noexcept override { return "no value of an object with itself"; }
+    std::size_t object;
+};
+
+/// Values that were computed before, in a matrix that someone else keeps alive: a row for each
+/// object or query, a column for each object there is.
+struct ValueTable {
+    const double* data;
+    std::size_t n_columns;
+    std::size_t stride;  ///< numbers from one row to the next
+};
+
+/// Objects that are rows and columns of a table, or queries that are rows only. The table stays as
+/// it was given; objects in another order know where theirs are.
+class PrecomputedSpace final : public Space {
+public:
+    /// Object i has row `places[i]`, and for objects (not queries) the column of that number.
+    /// A self value that is not a number was not given. `relative` is infinite where the values
+    /// are not those of a Mercer kernel.
+    PrecomputedSpace(ValueTable table, std::vector<std::int64_t> places, bool has_columns,
+                     std::vector<double> self_values, double relative, Isa isa);
+
+    std::size_t size() const noexcept override { return places_.size(); }
+    Rounding rounding() const noexcept override;
+    double largest_self_value() const noexcept override;
+    double self_value(std::size_t position) const override;
+    std::size_t self_evaluations(std::size_t) const noexcept override { return 0; }
+    bool is_zero(std::size_t position) const override;
+    bool accepts(const Space& queries) const noexcept override;
+    std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override;
+    void evaluate(const QueryBatch& queries, Selection objects, double* out,
+                  std::size_t stride) const override;
+    Isa isa() const noexcept override { return isa_; }
+
+private:
+    ValueTable table_;
+    std::vector<std::int64_t> places_;
+    bool has_columns_;
+    std::vector<double> self_values_;
+    double relative_;
+    Isa isa_;
+};
+
+}  // namespace fastmks

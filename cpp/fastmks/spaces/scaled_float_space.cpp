@@ -1,0 +1,72 @@
+#include "fastmks/spaces/scaled_float_space.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fastmks {
+namespace {
+
+constexpr double unit = 0x1p-53;
+
+struct WideBatch final : QueryBatch {
+    WideBatch(const WideSpace& space_, std::size_t begin_, std::size_t end_)
+        : QueryBatch(begin_, end_), space(space_) {}
+    const WideSpace& space;
+};
+
+}  // namespace
+
+void WideSpace::keep_roots() {
+    if (!form_.is_normalized) return;
+    Scratch scratch;
+    roots_.reserve(size());
+    for (std::size_t i = 0; i < size(); ++i) {
+        roots_.push_back(make_root(compute(*this, i, i, scratch)));
+    }
+}
+
+// Normalised: both self values carry the error of K as well, and the root halves it.
+Rounding WideSpace::rounding() const noexcept {
+    const double share = relative_error();
+    if (!form_.is_mercer || !(share < 0.5)) return {HUGE_VAL, HUGE_VAL};
+    return {form_.is_normalized ? 2 * share * (1 + 2 * share) + 4 * unit : share, 0.0};
+}
+
+double WideSpace::largest_self_value() const noexcept {
+    return form_.is_normalized ? 1.0 : HUGE_VAL;
+}
+
+double WideSpace::self_value(std::size_t position) const {
+    if (form_.is_normalized) return 1.0;
+    Scratch scratch;
+    return to_double(compute(*this, position, position, scratch));
+}
+
+bool WideSpace::accepts(const Space& queries) const noexcept {
+    const auto* other = dynamic_cast<const WideSpace*>(&queries);
+    return other && typeid(queries) == typeid(*this) && other->form_ == form_ &&
+           has_same_kernel(*other);
+}
+
+std::unique_ptr<QueryBatch> WideSpace::batch(std::size_t begin, std::size_t end) const {
+    return std::make_unique<WideBatch>(*this, begin, end);
+}
+
+void WideSpace::evaluate(const QueryBatch& queries, Selection objects, double* out,
+                         std::size_t stride) const {
+    const WideSpace& others = static_cast<const WideBatch&>(queries).space;
+    const double limit = form_.is_mercer ? 1.0 : HUGE_VAL;
+    Scratch scratch;
+    for (std::size_t i = 0; i < queries.size; ++i) {
+        const std::size_t query = queries.begin + i;
+        for (std::size_t j = 0; j < objects.size; ++j) {
+            const Wide value = compute(others, query, objects[j], scratch);
+            out[i * stride + j] =
+                form_.is_normalized
+                    ? std::min(quotient(value, others.roots_[query], roots_[objects[j]]), limit)
+                    : to_double(value);
+        }
+    }
+}
+
+}  // namespace fastmks

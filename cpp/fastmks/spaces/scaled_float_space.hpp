@@ -1,0 +1,66 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "fastmks/core/space.hpp"
+#include "fastmks/spaces/scaled_float.hpp"
+
+namespace fastmks {
+
+/// Memory that an evaluation works in: each call has its own, and keeps it from pair to pair.
+struct Scratch {
+    std::vector<double> doubles;
+    std::vector<std::int64_t> integers;
+    std::vector<std::int32_t> scores;
+    std::vector<std::uint8_t> letters;
+};
+
+/// How the values of a wide space are given out.
+struct WideForm {
+    bool is_normalized = false;  ///< K(x, y) / sqrt(K(x, x) K(y, y)) instead of K(x, y)
+    bool is_mercer = true;       ///< then a normalised value above 1 is rounding, and cut
+    Isa isa = Isa::baseline;
+
+    bool operator==(const WideForm&) const = default;
+};
+
+/// A space whose K(x, y) > 0 may be far outside the range of float64, with K(x, x) >= 1. Values
+/// themselves are infinite where they are too large; normalised ones never are, and self values are
+/// then exactly 1.
+class WideSpace : public Space {
+public:
+    explicit WideSpace(WideForm form) : form_(form) {}
+
+    Rounding rounding() const noexcept override;
+    double largest_self_value() const noexcept override;
+    double self_value(std::size_t position) const override;
+    std::size_t self_evaluations(std::size_t) const noexcept override {
+        return form_.is_normalized ? 0 : 1;
+    }
+    std::size_t build_self_evaluations() const noexcept override { return roots_.size(); }
+    bool accepts(const Space& queries) const noexcept override;
+    std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override;
+    void evaluate(const QueryBatch& queries, Selection objects, double* out,
+                  std::size_t stride) const override;
+    Isa isa() const noexcept override { return form_.isa; }
+
+protected:
+    /// K(query, object), where `queries` is a space that this one accepts: the same bits whichever
+    /// of the two is the query.
+    [[nodiscard]] virtual Wide compute(const WideSpace& queries, std::size_t query,
+                                       std::size_t object, Scratch& scratch) const = 0;
+    /// The share of sqrt(K(x, x) K(y, y)) by which compute() may be off, for a Mercer kernel.
+    [[nodiscard]] virtual double relative_error() const noexcept = 0;
+    /// Whether the kernel is the same, and the kind of objects.
+    [[nodiscard]] virtual bool has_same_kernel(const WideSpace& queries) const noexcept = 0;
+
+    /// What a normalised space needs to know of each object; for the constructor of the kernel.
+    void keep_roots();
+
+private:
+    WideForm form_;
+    std::vector<WideRoot> roots_;  // of the self values, where normalised
+};
+
+}  // namespace fastmks

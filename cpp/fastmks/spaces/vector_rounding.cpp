@@ -1,0 +1,68 @@
+// The rounding errors of the vector forms. docs/numerics.md derives each line.
+
+#include <cmath>
+
+#include "fastmks/spaces/vector_space.hpp"
+
+namespace fastmks {
+namespace {
+
+constexpr double unit = 0x1p-53;        // rounding to nearest is off by at most this share
+constexpr double smallest = 0x1p-1074;  // and, where results underflow, by less than this
+
+// exp(t) with |t| known to a share `error`: exp(t) overflows beyond this.
+constexpr double largest_exponent = 710.0;
+
+// What n roundings in a row can change, as a share: n u / (1 - n u).
+double share_lost(double n) {
+    return n * unit / (1.0 - n * unit);
+}
+
+Rounding polynomial_rounding(const VectorKernel& kernel, double product, double lost) {
+    if (kernel.offset < 0.0) return {HUGE_VAL, HUGE_VAL};
+    const double degree = kernel.degree;
+    const double base = product + 3 * unit;
+    const double from_lost = degree * kernel.scale * lost;
+    Rounding rounding{std::expm1(degree * (base + unit)) + from_lost,
+                      from_lost + 2 * degree * smallest};
+    // K(x, x) is at least offset^degree, so what underflow loses is a share of it.
+    const double least = std::pow(kernel.offset, degree) * 0.5;
+    if (least > 0x1p-900) {
+        rounding.relative += rounding.absolute / least;
+        rounding.absolute = 0.0;
+    }
+    return rounding;
+}
+
+}  // namespace
+
+Rounding VectorSpace::rounding() const noexcept {
+    const auto terms = static_cast<double>(store_->longest_sum());
+    const double product = share_lost(terms + 3) + unit;
+    const double lost = terms * static_cast<double>(n_lanes) * smallest;
+    switch (kernel_.form) {
+        case VectorForm::linear:
+            if (store_->has_exact_products()) return {0.0, 0.0};
+            return {product, lost};
+        case VectorForm::polynomial:
+            return polynomial_rounding(kernel_, product, lost);
+        case VectorForm::exponential:
+            return {std::expm1(largest_exponent * (product + 2 * unit) + kernel_.scale * lost) +
+                        4 * unit,
+                    0.0};
+        case VectorForm::cosine:
+            return {2 * product + 5 * unit, 0.0};
+        case VectorForm::tanh:  // not Mercer: K(x, x) says nothing about K(x, y)
+            return {HUGE_VAL, HUGE_VAL};
+        case VectorForm::gaussian:
+        case VectorForm::laplacian:
+        case VectorForm::epanechnikov:
+        case VectorForm::triangular:
+        case VectorForm::spherical:
+            break;
+    }
+    const auto columns = static_cast<double>(padded(store_->n_columns()) / n_lanes);
+    return {share_lost(columns + 16), 0.0};
+}
+
+}  // namespace fastmks

@@ -1,0 +1,157 @@
+// What the scores of vectors say about the values of the vector forms. docs/reductions.md derives
+// each line.
+
+#include <algorithm>
+#include <cmath>
+
+#include "fastmks/spaces/score_search.hpp"
+#include "fastmks/spaces/vector_space.hpp"
+
+namespace fastmks {
+namespace {
+
+constexpr double unit = 0x1p-53;
+constexpr double smallest = 0x1p-1074;
+
+}  // namespace
+
+ScoreKind VectorSpace::score_kind() const noexcept {
+    if (kernel_.form == VectorForm::cosine) return ScoreKind::cosine;
+    if (!is_distance_form()) return ScoreKind::product;
+    // Bandwidths that need scaled differences are left to engines that need no scores.
+    const bool is_scaled = difference_scale_.before != 1.0 || difference_scale_.after != 1.0;
+    return is_scaled ? ScoreKind::none : ScoreKind::distance;
+}
+
+bool VectorSpace::is_increasing() const noexcept {
+    return kernel_.form != VectorForm::polynomial || kernel_.degree % 2 == 1;
+}
+
+double VectorSpace::least_value() const noexcept {
+    const bool is_positive = is_distance_form() || kernel_.form == VectorForm::exponential;
+    return is_positive ? 0.0 : -HUGE_VAL;
+}
+
+double VectorSpace::value_above(double score) const {
+    const double value = value_at(score);
+    return value + value_error(value);
+}
+
+double VectorSpace::value_below(double score) const {
+    const double value = value_at(score);
+    return value - value_error(value);
+}
+
+double VectorSpace::value_at(double score) const {
+    double value = is_distance_form() ? -2.0 * score : score;
+    map(&value, 1);
+    return value;
+}
+
+// By how much the values of two scores may be in the wrong order.
+double VectorSpace::value_error(double value) const noexcept {
+    switch (kernel_.form) {
+        case VectorForm::linear:
+        case VectorForm::cosine:
+        case VectorForm::polynomial:  // made of rounded products and sums, each of which grows
+            return 0.0;
+        default:
+            // Two approximations of one increasing function, each within 4 units of it.
+            return 16 * unit * std::abs(value) + 4 * smallest;
+    }
+}
+
+double VectorSpace::score_near(double value) const noexcept {
+    const double bandwidth = scaled_bandwidth_;
+    const auto from_affine = [&](double v) { return (v - kernel_.offset) / kernel_.scale; };
+    const auto from_distance = [&](double ratio) {
+        return -0.5 * (ratio * bandwidth) * (ratio * bandwidth);
+    };
+    switch (kernel_.form) {
+        case VectorForm::linear:
+        case VectorForm::cosine:
+            return value;
+        case VectorForm::polynomial:
+            return from_affine(
+                std::copysign(std::pow(std::abs(value), 1.0 / kernel_.degree), value));
+        case VectorForm::tanh:
+            return from_affine(std::atanh(value));
+        case VectorForm::exponential:
+            return std::log(value) / kernel_.scale;
+        case VectorForm::gaussian:
+            return std::log(value) * bandwidth * bandwidth;
+        case VectorForm::laplacian:
+            return from_distance(std::log(value));
+        case VectorForm::epanechnikov:
+            return -0.5 * (1.0 - value) * bandwidth * bandwidth;
+        case VectorForm::triangular:
+            return from_distance(1.0 - value);
+        case VectorForm::spherical:
+            break;
+    }
+    return std::nan("");
+}
+
+ScoreRange VectorSpace::scores_below(double value, double largest) const {
+    const ScoreError error = score_error(score_kind(), *store_);
+    if (kernel_.form == VectorForm::linear || kernel_.form == VectorForm::cosine) {
+        return {-HUGE_VAL, error.below(value, largest)};
+    }
+    if (!is_increasing()) return powers_below(value, largest);
+    return Space::scores_below(value, largest);
+}
+
+bool VectorSpace::map_products(const Space& queries, std::size_t query, Selection objects,
+                               double* values) const {
+    const auto* const asked = dynamic_cast<const VectorSpace*>(&queries);
+    if (!asked || is_distance_form()) return false;
+    if (kernel_.form == VectorForm::cosine) {
+        if (!norms_->shifted.empty() || !asked->norms_->shifted.empty()) return false;
+        norms_->normalizer.apply(asked->norms_->normalizer, query, objects, 1.0, loops_, values);
+    } else {
+        map(values, objects.size);
+    }
+    return true;
+}
+
+// An even power of v = scale * s + offset is less than `value` while |v| stays below some t.
+ScoreRange VectorSpace::powers_below(double value, double largest) const {
+    const auto power = [&](double v) { return this->power(v); };
+    const double reach = power_reach(largest);
+    const double guess = std::pow(value, 1.0 / kernel_.degree);
+    const double t = greatest_below(power, value, 0.0, reach, guess);
+    if (!(t >= 0.0)) return ScoreRange::empty();
+    if (t >= reach) return ScoreRange::all();
+    const double least = t - power_error(largest);
+    if (!(least > 0.0)) return ScoreRange::empty();
+    const double low = (-least - kernel_.offset) / kernel_.scale;
+    const double high = (least - kernel_.offset) / kernel_.scale;
+    // These two divisions round as well.
+    const double spare = 8 * unit * (std::abs(low) + std::abs(high)) + smallest;
+    return {low + spare, high - spare};
+}
+
+double VectorSpace::value_beyond(double distance, double largest) const {
+    if (is_increasing() || !std::isfinite(largest)) return -HUGE_VAL;
+    const double least = kernel_.scale * distance * (1 - 4 * unit) - power_error(largest);
+    return least > 0.0 ? power(least) : 0.0;
+}
+
+double VectorSpace::power(double v) const {
+    loops_.power(&v, 1, kernel_.degree);
+    return v;
+}
+
+// At least |v| for every score in question.
+double VectorSpace::power_reach(double largest) const noexcept {
+    return (kernel_.scale * largest + std::abs(kernel_.offset)) * (1 + 0x1p-40);
+}
+
+// How far v as computed may lie from the exact one: from a score that is off, by a product and a
+// sum that round; and the middle, where it is 0.
+double VectorSpace::power_error(double largest) const {
+    const ScoreError error = score_error(ScoreKind::product, *store_);
+    return kernel_.scale * error.at(largest) + 16 * unit * power_reach(largest) + 2 * smallest;
+}
+
+}  // namespace fastmks

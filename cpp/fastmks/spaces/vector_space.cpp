@@ -1,0 +1,193 @@
+#include "fastmks/spaces/vector_space.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fastmks/stores/store_batch.hpp"
+
+namespace fastmks {
+namespace {
+
+using VectorBatch = StoreBatch<VectorSpace, VectorQueries>;
+
+// Squared norms of rows whose largest entry is in this range, and products of two such rows, stay
+// far from both ends of the float64 range.
+constexpr int largest_exponent = 400;
+
+// Bandwidths outside this range are moved near 1, and the differences with them.
+constexpr int largest_bandwidth_exponent = 200;
+
+int shift_of(const VectorEntries& row) {
+    double largest = 0.0;
+    for (const double value : row.values) largest = std::max(largest, std::abs(value));
+    if (largest == 0.0) return 0;
+    const int exponent = std::ilogb(largest);
+    return std::abs(exponent) <= largest_exponent ? 0 : -exponent;
+}
+
+}  // namespace
+
+VectorSpace::VectorSpace(std::shared_ptr<const VectorStore> store, VectorKernel kernel, Isa isa)
+    : store_(std::move(store)),
+      kernel_(kernel),
+      scaled_bandwidth_(kernel.bandwidth),
+      isa_(isa),
+      loops_(vector_loops(isa)) {
+    const int exponent = std::ilogb(kernel.bandwidth);
+    if (is_distance_form() && std::abs(exponent) > largest_bandwidth_exponent) {
+        // Shrink before subtracting, grow after: neither can overflow where the result does not.
+        const int shift = std::min(-exponent, 1023);  // 2^1024 would be infinite
+        (shift < 0 ? difference_scale_.before : difference_scale_.after) = std::ldexp(1.0, shift);
+        scaled_bandwidth_ = std::ldexp(kernel.bandwidth, shift);
+    }
+    if (kernel.form != VectorForm::cosine) return;
+    norms_.emplace(Norms{Normalizer(size()), std::vector<int>(size()), {}});
+    for (std::size_t i = 0; i < size(); ++i) {
+        double norm = store_->squared_norm(i);
+        if (!(norm > std::ldexp(1.0, -2 * largest_exponent) &&
+              norm < std::ldexp(1.0, 2 * largest_exponent))) {
+            const VectorEntries row = store_->entries(i);
+            const int shift = shift_of(row);
+            norms_->shifts[i] = shift;
+            if (shift != 0) norms_->shifted.push_back(i);
+            norm = scaled_product(row, shift, row, shift);
+        }
+        norms_->normalizer.set(i, norm);
+    }
+}
+
+bool VectorSpace::is_distance_form() const noexcept {
+    return kernel_.form >= VectorForm::gaussian;
+}
+
+bool VectorSpace::accepts(const Space& queries) const noexcept {
+    const auto* other = dynamic_cast<const VectorSpace*>(&queries);
+    if (!other || !(other->kernel_ == kernel_)) return false;
+    if (other->store_->is_sparse() != store_->is_sparse()) return false;
+    // Sparse queries may have columns that no object has.
+    return store_->is_sparse() ? other->store_->n_columns() >= store_->n_columns()
+                               : other->store_->n_columns() == store_->n_columns();
+}
+
+std::unique_ptr<QueryBatch> VectorSpace::batch(std::size_t begin, std::size_t end) const {
+    return std::make_unique<VectorBatch>(*this, store_->queries(begin, end), begin, end);
+}
+
+void VectorSpace::refill(std::unique_ptr<QueryBatch>& batch, std::size_t position) const {
+    refill_batch<VectorBatch>(*this, batch, position, [&](VectorQueries& queries) {
+        return store_->refill(queries, position);
+    });
+}
+
+void VectorSpace::evaluate(const QueryBatch& queries, Selection objects, double* out,
+                           std::size_t stride) const {
+    const auto& taken = static_cast<const VectorBatch&>(queries);
+    if (is_distance_form()) {
+        store_->squared_distances(*taken.queries, objects, difference_scale_, loops_, out, stride);
+    } else {
+        store_->products(*taken.queries, objects, loops_, out, stride);
+    }
+    if (kernel_.form == VectorForm::cosine) {
+        normalize(taken.space, taken.begin, taken.size, objects, out, stride);
+        return;
+    }
+    for (std::size_t i = 0; i < taken.size; ++i) map(out + i * stride, objects.size);
+}
+
+void VectorSpace::map(double* values, std::size_t n) const {
+    const double bandwidth = scaled_bandwidth_;
+    // Comparisons are written so that NaN stays NaN: Space::values must see it.
+    switch (kernel_.form) {
+        case VectorForm::linear:
+        case VectorForm::cosine:
+            return;
+        case VectorForm::polynomial:
+            loops_.affine(values, n, kernel_.scale, kernel_.offset);
+            loops_.power(values, n, kernel_.degree);
+            return;
+        case VectorForm::tanh:
+            loops_.affine(values, n, kernel_.scale, kernel_.offset);
+            loops_.hyperbolic_tangent(values, n);
+            return;
+        case VectorForm::exponential:
+            loops_.affine(values, n, kernel_.scale, 0.0);
+            loops_.exponential(values, n);
+            return;
+        case VectorForm::gaussian:
+            loops_.affine(values, n, -0.5 / (bandwidth * bandwidth), 0.0);
+            loops_.exponential(values, n);
+            return;
+        case VectorForm::laplacian:
+            loops_.square_root(values, n);
+            loops_.affine(values, n, -1.0 / bandwidth, 0.0);
+            loops_.exponential(values, n);
+            return;
+        case VectorForm::epanechnikov:
+            loops_.affine(values, n, -1.0 / (bandwidth * bandwidth), 1.0);
+            for (std::size_t i = 0; i < n; ++i) values[i] = values[i] < 0.0 ? 0.0 : values[i];
+            return;
+        case VectorForm::triangular:
+            loops_.square_root(values, n);
+            loops_.affine(values, n, -1.0 / bandwidth, 1.0);
+            for (std::size_t i = 0; i < n; ++i) values[i] = values[i] < 0.0 ? 0.0 : values[i];
+            return;
+        case VectorForm::spherical:
+            loops_.square_root(values, n);
+            for (std::size_t i = 0; i < n; ++i) {
+                const double ratio = values[i] / bandwidth;
+                const double h = ratio > 1.0 ? 1.0 : ratio;
+                const double rest = 1.0 - h;
+                values[i] = (rest * rest) * (1.0 + 0.5 * h);
+            }
+            return;
+    }
+}
+
+void VectorSpace::normalize(const VectorSpace& queries, std::size_t first_query,
+                            std::size_t n_queries, Selection objects, double* out,
+                            std::size_t stride) const {
+    const Norms& other = *queries.norms_;
+    const bool any_shifted = !norms_->shifted.empty() || !other.shifted.empty();
+    for (std::size_t i = 0; i < n_queries; ++i) {
+        const std::size_t query = first_query + i;
+        double* values = out + i * stride;
+        for (std::size_t j = 0; any_shifted && j < objects.size; ++j) {
+            if (other.shifts[query] != 0 || norms_->shifts[objects[j]] != 0) {
+                values[j] = shifted_product(queries, query, objects[j]);
+            }
+        }
+        norms_->normalizer.apply(other.normalizer, query, objects, 1.0, loops_, values);
+    }
+}
+
+double VectorSpace::shifted_product(const VectorSpace& queries, std::size_t query,
+                                    std::size_t object) const {
+    return scaled_product(queries.store_->entries(query), queries.norms_->shifts[query],
+                          store_->entries(object), norms_->shifts[object]);
+}
+
+double VectorSpace::self_value(std::size_t position) const {
+    double value = 0.0;
+    if (kernel_.form == VectorForm::cosine) {
+        value = norms_->normalizer.is_zero(position) ? 0.0 : 1.0;
+    } else {
+        if (!is_distance_form()) value = store_->squared_norm(position);
+        map(&value, 1);
+    }
+    return value;
+}
+
+bool VectorSpace::is_zero(std::size_t position) const {
+    const bool is_homogeneous = !is_distance_form() && kernel_.form != VectorForm::exponential &&
+                                (kernel_.form == VectorForm::linear ||
+                                 kernel_.form == VectorForm::cosine || kernel_.offset == 0.0);
+    return is_homogeneous && store_->entries(position).values.empty();
+}
+
+double VectorSpace::largest_self_value() const noexcept {
+    const bool bounded = is_distance_form() || kernel_.form == VectorForm::cosine ||
+                         kernel_.form == VectorForm::tanh;
+    return bounded ? 1.0 : HUGE_VAL;
+}
+
+}  // namespace fastmks

@@ -1,0 +1,168 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "fastmks/core/selection.hpp"
+#include "fastmks/simd/vector_loops.hpp"
+
+namespace fastmks {
+
+/// Rows of a vector store taken out as queries, in the layout its loops want.
+class VectorQueries {
+public:
+    explicit VectorQueries(std::size_t n_queries) : size(n_queries) {}
+    virtual ~VectorQueries() = default;
+    std::size_t size;
+};
+
+/// The non-zero entries of one vector, columns increasing.
+struct VectorEntries {
+    std::vector<std::int32_t> columns;
+    std::vector<double> values;
+};
+
+/// The canonical inner product of 2^x_shift * x and 2^y_shift * y. Slow; right where the
+/// plain product would leave the float64 range.
+[[nodiscard]] double scaled_product(const VectorEntries& x, int x_shift, const VectorEntries& y,
+                                    int y_shift);
+
+/// Vectors of one length, seen through the sums that kernels between vectors are made of. All sums
+/// follow the canonical order (vector_loops.hpp), so dense and sparse stores of the same numbers,
+/// in float32 or float64, give the same bits.
+class VectorStore {
+public:
+    virtual ~VectorStore() = default;
+
+    [[nodiscard]] virtual std::size_t size() const noexcept = 0;
+    [[nodiscard]] virtual std::size_t n_columns() const noexcept = 0;
+    [[nodiscard]] virtual bool is_sparse() const noexcept = 0;
+    /// At most this many products add up in one partial sum of one object.
+    [[nodiscard]] virtual std::size_t longest_sum() const noexcept = 0;
+    /// Whether no inner product rounds: whole numbers whose squares add up to at most 2^53.
+    [[nodiscard]] virtual bool has_exact_products() const noexcept { return false; }
+
+    /// Rows [begin, end) as queries for a store of the same kind.
+    [[nodiscard]] virtual std::unique_ptr<VectorQueries> queries(std::size_t begin,
+                                                                 std::size_t end) const = 0;
+
+    /// Puts another row into queries of one row; false where that is no cheaper than new ones.
+    virtual bool refill(VectorQueries&, std::size_t) const { return false; }
+
+    /// out[i * stride + j] = <query i, row of selected object j>.
+    virtual void products(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
+                          double* out, std::size_t stride) const = 0;
+    /// out[i * stride + j] = |query i - row of selected object j|^2, from the differences.
+    virtual void squared_distances(const VectorQueries& queries, Selection objects,
+                                   DifferenceScale scale, const VectorLoops& loops, double* out,
+                                   std::size_t stride) const = 0;
+    /// out[i * stride + j] = the sum of the smaller entries of query i and of the row of selected
+    /// object j; neither has negative ones.
+    virtual void minimums(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
+                          double* out, std::size_t stride) const = 0;
+
+    /// <row, row>.
+    [[nodiscard]] virtual double squared_norm(std::size_t row) const = 0;
+    /// The sum of a row's entries.
+    [[nodiscard]] virtual double sum(std::size_t row) const = 0;
+    /// The non-zero entries of a row, for what need not be fast.
+    [[nodiscard]] virtual VectorEntries entries(std::size_t row) const = 0;
+    /// Rows [begin, end) as dense numbers, `stride` from one to the next; what lies between a row's
+    /// end and the next is left alone.
+    virtual void copy_rows(std::size_t begin, std::size_t end, double* out,
+                           std::size_t stride) const = 0;
+};
+
+/// Row-major n x d array that someone else keeps alive; rows may have room behind them.
+template <class T>
+class DenseStore final : public VectorStore {
+public:
+    /// `row_stride` numbers from one row to the next.
+    DenseStore(const T* data, std::size_t n_rows, std::size_t n_columns, std::size_t row_stride);
+    DenseStore(const T* data, std::size_t n_rows, std::size_t n_columns)
+        : DenseStore(data, n_rows, n_columns, n_columns) {}
+
+    std::size_t size() const noexcept override { return n_rows_; }
+    std::size_t n_columns() const noexcept override { return n_columns_; }
+    bool is_sparse() const noexcept override { return false; }
+    std::size_t longest_sum() const noexcept override;
+    std::unique_ptr<VectorQueries> queries(std::size_t begin, std::size_t end) const override;
+    bool refill(VectorQueries& queries, std::size_t row) const override;
+    void products(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
+                  double* out, std::size_t stride) const override;
+    void squared_distances(const VectorQueries& queries, Selection objects, DifferenceScale scale,
+                           const VectorLoops& loops, double* out,
+                           std::size_t stride) const override;
+    void minimums(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
+                  double* out, std::size_t stride) const override;
+    double squared_norm(std::size_t row) const override;
+    double sum(std::size_t row) const override;
+    VectorEntries entries(std::size_t row) const override;
+    void copy_rows(std::size_t begin, std::size_t end, double* out,
+                   std::size_t stride) const override;
+
+private:
+    [[nodiscard]] const T* row(std::size_t i) const noexcept { return data_ + i * row_stride_; }
+    template <class Run>
+    void for_each_block(Selection objects, Run run) const;
+
+    const T* data_;
+    std::size_t n_rows_;
+    std::size_t n_columns_;
+    std::size_t row_stride_;
+};
+
+/// Compressed sparse rows that someone else keeps alive; columns increase within a row.
+template <class T>
+class SparseStore final : public VectorStore {
+public:
+    /// Throws std::invalid_argument when offsets or columns are not those of a CSR matrix, or when
+    /// products are said to be exact (see has_exact_products) and are not.
+    SparseStore(const std::int64_t* offsets, const std::int32_t* columns, const T* values,
+                std::size_t n_rows, std::size_t n_columns, std::size_t n_entries,
+                bool has_exact_products = false);
+
+    std::size_t size() const noexcept override { return n_rows_; }
+    std::size_t n_columns() const noexcept override { return n_columns_; }
+    bool is_sparse() const noexcept override { return true; }
+    std::size_t longest_sum() const noexcept override;
+    bool has_exact_products() const noexcept override { return has_exact_products_; }
+    std::unique_ptr<VectorQueries> queries(std::size_t begin, std::size_t end) const override;
+    bool refill(VectorQueries& queries, std::size_t row) const override;
+    void products(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
+                  double* out, std::size_t stride) const override;
+    void squared_distances(const VectorQueries& queries, Selection objects, DifferenceScale scale,
+                           const VectorLoops& loops, double* out,
+                           std::size_t stride) const override;
+    void minimums(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
+                  double* out, std::size_t stride) const override;
+    double squared_norm(std::size_t row) const override;
+    double sum(std::size_t row) const override;
+    VectorEntries entries(std::size_t row) const override;
+    void copy_rows(std::size_t begin, std::size_t end, double* out,
+                   std::size_t stride) const override;
+
+private:
+    [[nodiscard]] SparseRow<T> row(std::size_t i) const noexcept;
+    template <class Term>
+    void add_up(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
+                double* out, std::size_t stride) const;
+    [[nodiscard]] bool is_exact(std::size_t i) const noexcept;
+
+    const std::int64_t* offsets_;
+    const std::int32_t* columns_;
+    const T* values_;
+    std::size_t n_rows_;
+    std::size_t n_columns_;
+    bool has_exact_products_;
+    std::size_t longest_row_ = 0;
+};
+
+extern template class DenseStore<float>;
+extern template class DenseStore<double>;
+extern template class SparseStore<float>;
+extern template class SparseStore<double>;
+
+}  // namespace fastmks

@@ -1,2 +1,0 @@
-#define FASTMKS_ISA avx512
-#include "alignment_loops.inl"

@@ -1,2 +1,0 @@
-#define FASTMKS_ISA avx2
-#include "plane_loops.inl"

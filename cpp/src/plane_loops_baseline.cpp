@@ -1,2 +1,0 @@
-#define FASTMKS_ISA baseline
-#include "plane_loops.inl"

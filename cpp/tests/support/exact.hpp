@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "fastmks/spaces/vector_space.hpp"
+#include "tests/support/numbers.hpp"
+
+namespace fastmks::test {
+
+inline long double exact_product(const double* x, const double* y, std::size_t n) {
+    long double sum = 0.0L;
+    for (std::size_t c = 0; c < n; ++c) sum += static_cast<long double>(x[c]) * y[c];
+    return sum;
+}
+
+inline long double exact_distance(const double* x, const double* y, std::size_t n) {
+    long double sum = 0.0L;
+    for (std::size_t c = 0; c < n; ++c) {
+        const long double difference = static_cast<long double>(x[c]) - y[c];
+        sum += difference * difference;
+    }
+    return std::sqrt(sum);
+}
+
+/// The formula of a form in long double, which has digits and exponents to spare.
+inline long double exact_value(const VectorKernel& kernel, const double* x, const double* y,
+                               std::size_t n) {
+    const long double s = exact_product(x, y, n);
+    const long double affine = s * kernel.scale + kernel.offset;
+    const long double h = exact_distance(x, y, n) / kernel.bandwidth;
+    switch (kernel.form) {
+        case VectorForm::linear:
+            return s;
+        case VectorForm::polynomial:
+            return std::pow(affine, static_cast<int>(kernel.degree));
+        case VectorForm::tanh:
+            return std::tanh(affine);
+        case VectorForm::exponential:
+            return std::exp(s * kernel.scale);
+        case VectorForm::cosine: {
+            const long double norms =
+                std::sqrt(exact_product(x, x, n)) * std::sqrt(exact_product(y, y, n));
+            return norms == 0.0L ? 0.0L : s / norms;
+        }
+        case VectorForm::gaussian:
+            return std::exp(-h * h / 2);
+        case VectorForm::laplacian:
+            return std::exp(-h);
+        case VectorForm::epanechnikov:
+            return std::max(0.0L, 1 - h * h);
+        case VectorForm::triangular:
+            return std::max(0.0L, 1 - h);
+        case VectorForm::spherical:
+            break;
+    }
+    return h < 1 ? 1 - 1.5L * h + 0.5L * h * h * h : 0.0L;
+}
+
+inline std::string to_string(VectorForm form) {
+    constexpr const char* names[] = {"linear",     "polynomial", "tanh",      "exponential",
+                                     "cosine",     "gaussian",   "laplacian", "epanechnikov",
+                                     "triangular", "spherical"};
+    return names[static_cast<int>(form)];
+}
+
+inline constexpr VectorForm distance_forms[] = {VectorForm::gaussian, VectorForm::laplacian,
+                                                VectorForm::epanechnikov, VectorForm::triangular,
+                                                VectorForm::spherical};
+
+inline VectorKernel distance_kernel(VectorForm form, double bandwidth) {
+    VectorKernel kernel;
+    kernel.form = form;
+    kernel.bandwidth = bandwidth;
+    return kernel;
+}
+
+/// Every form, with parameters on both sides of their defaults.
+inline std::vector<VectorKernel> all_kernels() {
+    std::vector<VectorKernel> kernels{{}};
+    for (const unsigned degree : {1u, 2u, 3u, 10u}) {
+        for (const double scale : {1.0, 0.3}) {
+            for (const double offset : {0.0, 1.0, 0.1}) {
+                kernels.push_back({VectorForm::polynomial, degree, scale, offset, 1.0});
+            }
+        }
+    }
+    kernels.push_back({VectorForm::tanh, 1, 1.0, 0.0, 1.0});
+    kernels.push_back({VectorForm::tanh, 1, 0.1, -0.2, 1.0});
+    kernels.push_back({VectorForm::exponential, 1, 1.0, 0.0, 1.0});
+    kernels.push_back({VectorForm::exponential, 1, 0.05, 7.0, 1.0});  // offset is not its business
+    kernels.push_back({VectorForm::cosine, 1, 1.0, 0.0, 1.0});
+    for (const VectorForm form : distance_forms) {
+        for (const double bandwidth : {0.3, 1.0, 4.7, 30.0}) {
+            kernels.push_back(distance_kernel(form, bandwidth));
+        }
+    }
+    return kernels;
+}
+
+/// What Rounding promises for a value, given the exact self values.
+inline bool within(Rounding rounding, double value, long double exact, long double self_x,
+                   long double self_y) {
+    const long double limit =
+        rounding.relative * std::sqrt(self_x) * std::sqrt(self_y) + rounding.absolute;
+    return std::fabs(value - exact) <= limit;
+}
+
+}  // namespace fastmks::test
