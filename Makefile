@@ -14,7 +14,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 help:
 	@echo "make demo      set up, build, and search the digits with four kernels"
-	@echo "make test      set up, build, and run all tests; T=tests/test_scan.py or K=expression: those alone"
+	@echo "make test      set up, build, and run all tests; T=tests/unit/engines/test_scan.py or K=expression: those alone"
 	@echo "make quick     some tests of everything, within a minute"
 	@echo "make dev       set up .venv to work in: an editable install, tests and linters"
 	@echo "make test-page  the page of the service in a headless Chromium, where there is one"

@@ -2,15 +2,11 @@
 
 import gc
 import os
-import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from fastmks import _core
-
-sys.path.insert(0, str(Path(__file__).parent))  # oracle.py and strategies.py
 
 _COMMON = {
     "deadline": None,  # machines are noisy
@@ -39,7 +35,7 @@ def isa(request, monkeypatch):
 @pytest.fixture(scope="module")
 def client():
     """A Dask cluster of two workers in this process."""
-    from sharding import cluster  # here, since few tests need it
+    from support.sharding import cluster  # here, since few tests need it
 
     with cluster() as shared:
         yield shared
@@ -48,7 +44,7 @@ def client():
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder with files of every kind, in which commands run."""
-    from calling import write_files
+    from support.calling import write_files
 
     monkeypatch.chdir(tmp_path)
     write_files()

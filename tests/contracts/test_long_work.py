@@ -1,0 +1,222 @@
+"""Long searches: Ctrl-C, progress bars, fork, threads without the GIL."""
+
+import ast
+import signal
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fastmks
+from fastmks import Index
+from fastmks._util.progress import Progress
+from support.programs import run_python
+
+PACKAGE = Path(fastmks.__file__).parent
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    "search", ["search(X[:20_000], k=5)", "search_self(k=5)", "search_above(X, 1e9)"]
+)
+def test_ctrl_c_stops_within_half_a_second_and_leaves_the_index_usable(search, threads):
+    result = run_python(
+        f"""
+        import os, signal, threading, time
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs
+        import numpy as np
+        import fastmks
+        X = np.random.default_rng(0).normal(size=(200_000, 64))
+        index = fastmks.Index(X, threads={threads})
+        def interrupt():
+            global pressed
+            time.sleep(0.3)
+            pressed = time.perf_counter()
+            os.kill(os.getpid(), signal.SIGINT)
+        threading.Thread(target=interrupt).start()
+        try:
+            index.{search}
+        except KeyboardInterrupt:
+            print("stopped after", time.perf_counter() - pressed)
+        assert index.search(X[7], k=1).indices[0, 0] >= 0
+        print("usable")
+        """
+    )
+    assert "usable" in result.stdout, result.stderr
+    assert float(result.stdout.split()[2]) < 0.5
+
+
+def test_the_gil_is_free_while_searching():
+    index = Index(np.random.default_rng(0).normal(size=(50_000, 64)))
+    ticks = []
+    stop = threading.Event()
+
+    def tick():
+        while not stop.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    other = threading.Thread(target=tick)
+    other.start()
+    started = time.perf_counter()
+    index.search(np.random.default_rng(1).normal(size=(300, 64)), k=5, threads=1)
+    ended = time.perf_counter()
+    stop.set()
+    other.join()
+    during = [t for t in ticks if started < t < ended]
+    assert len(during) >= 3
+
+
+def test_progress_bar(capsys):
+    index = Index(np.random.default_rng(0).normal(size=(20_000, 64)))
+    queries = np.random.default_rng(1).normal(size=(200, 64))
+    shown = index.search(queries, k=3, progress=True)
+    assert "100%" in capsys.readouterr().err
+    hidden = index.search(queries, k=3)
+    assert capsys.readouterr().err == ""
+    np.testing.assert_array_equal(shown.values, hidden.values)
+
+
+def test_search_works_in_a_child_after_the_parent_has_searched():
+    result = run_python(
+        """
+        import os, warnings
+        import numpy as np
+        import fastmks
+        warnings.simplefilter("ignore")
+        X = np.random.default_rng(0).normal(size=(20_000, 16))
+        index = fastmks.Index(X, threads=4)
+        expected = index.search(X[:100], k=3)
+        child = os.fork()
+        if child == 0:
+            same = (index.search(X[:100], k=3).values == expected.values).all()
+            os._exit(0 if same else 1)
+        print("child said", os.waitpid(child, 0)[1])
+        """
+    )
+    assert result.stdout == "child said 0\n", result.stderr
+
+
+def test_signals_reach_their_handlers_during_a_search():
+    seen = []
+    before = signal.signal(signal.SIGALRM, lambda *_: seen.append(time.perf_counter()))
+    try:
+        index = Index(np.random.default_rng(0).normal(size=(100_000, 64)), threads=2)
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        index.search(np.random.default_rng(1).normal(size=(2_000, 64)), k=5)
+        ended = time.perf_counter()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert seen
+    assert seen[0] < ended
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("work", ["index.search(X[:20_000], progress=seen)", "choose()"])
+def test_python_may_end_while_a_daemon_thread_searches(work, threads):
+    """It ends while the thread is at work for certain: no clock says when."""
+    result = run_python(
+        f"""
+        import atexit, threading
+        import numpy as np
+        import fastmks
+        from fastmks.engines.filters.axes import choose_axes
+        from fastmks._util.progress import Progress
+        X = np.random.default_rng(0).normal(size=(100_000, 64))
+        index = fastmks.Index(X, threads={threads})
+        atexit.register(lambda: print("at exit", index.search(X[:1]).values.shape))
+        is_at_work = threading.Semaphore(0)
+        seen = Progress(False, is_at_work.release)
+        def choose():
+            while True:
+                choose_axes(index._content.space, threads={threads}, progress=seen)
+        threading.Thread(target=lambda: {work}, daemon=True).start()
+        for _ in range(5):
+            is_at_work.acquire()
+        """
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == "at exit (1, 1)\n"
+
+
+_BLAS = {"dot", "einsum", "inner", "linalg", "matmul", "matvec", "tensordot", "vdot", "vecdot"}
+_BLAS |= {"corrcoef", "cov", "polyfit", "vecmat"}
+_OF_THE_PROGRAM = {
+    "cli/engine_comparison.py",
+    "cli/digits.py",
+    "cli/object_files.py",
+}  # on its main thread
+
+
+def test_nothing_calls_blas():
+    """Its own end may hang, or crash, when a daemon thread is in it while Python ends."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if path.relative_to(PACKAGE).as_posix() in _OF_THE_PROGRAM:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            is_product = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
+            is_called = isinstance(node, ast.Attribute) and node.attr in _BLAS
+            assert not is_product, f"{path}:{node.lineno}"
+            assert not is_called, f"{path}:{node.lineno}"
+
+
+@pytest.mark.parametrize("value", ["99999999999999999999999", "²", "-3", "0", "two", "3,2"])
+def test_the_environment_cannot_break_the_default_threads(value, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", value)
+    threads = Index([[1.0]]).search([1.0]).stats.threads
+    assert 1 <= threads <= 1024
+    if value == "3,2":
+        assert threads == 3
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "scan", "filter", "tree"])
+def test_a_check_stops_a_search_and_what_is_built_for_it(algorithm):
+    """What a check raises reaches the caller, and the index answers the next search."""
+    rng = np.random.default_rng(0)
+    index = Index(rng.normal(size=(30_000, 40)), algorithm="scan")
+    queries = rng.normal(size=(4000, 40))
+    calls = []
+
+    def check():
+        calls.append(1)
+        if len(calls) > 1:
+            raise TimeoutError("enough")
+
+    with pytest.raises(TimeoutError, match="enough"):
+        index.search(queries, k=3, algorithm=algorithm, threads=1, progress=Progress(False, check))
+    assert len(calls) == 2
+    wanted = index.search(queries[:2], k=3, algorithm="scan")
+    found = index.search(queries[:2], k=3, progress=Progress(False, lambda: None))
+    assert np.array_equal(found.values, wanted.values)
+
+
+def test_a_check_ends_the_wait_for_a_tree_that_another_thread_builds():
+    begun, over = threading.Event(), threading.Event()
+
+    def product(x, y):
+        begun.set()
+        over.wait(60)
+        return float(x * y)
+
+    index = Index([1.0, 2.0, 3.0], product)
+    builder = threading.Thread(target=lambda: index.tree)
+    builder.start()
+    begun.wait(60)
+    calls = []
+
+    def check():
+        calls.append(1)
+        if len(calls) > 2:
+            raise TimeoutError("enough")
+
+    engines = index._forest.parts[0].content.engines
+    try:
+        with pytest.raises(TimeoutError, match="enough"):
+            engines.tree(Progress(False, check))
+    finally:
+        over.set()
+        builder.join()
+    assert len(calls) == 3
+    assert engines.tree(Progress(False, lambda: None)) is index.tree

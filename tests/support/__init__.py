@@ -1,0 +1,1 @@
+"""What the tests share: the oracle, problems of every kind, services, clusters, programs."""

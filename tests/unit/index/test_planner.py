@@ -1,0 +1,232 @@
+"""The planner chooses by what it measured, and never changes an answer."""
+
+import itertools
+import threading
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from fastmks import Index, KernelValueError, Plan
+from fastmks import kernels as K
+from fastmks.index.planner import Forecast, Planner
+from support.comparing import assert_identical
+
+
+@pytest.fixture(autouse=True)
+def _busy_machine(monkeypatch):
+    """Others at work make every search take longer, but none compute longer."""
+    for module in ("fastmks.index.segment", "fastmks.index.planner"):
+        monkeypatch.setattr(f"{module}.time", SimpleNamespace(perf_counter=time.process_time))
+
+
+def clustered(n=6000, d=16):
+    rng = np.random.default_rng(3)
+    centres = rng.standard_normal((12, d))
+    return centres[rng.integers(12, size=n)] + 0.1 * rng.standard_normal((n, d))
+
+
+def test_few_queries_are_scanned_and_many_are_worth_a_filter():
+    rows = clustered()
+    index = Index(rows, threads=1)
+    assert index.search(rows[:1], k=3).stats.algorithm == "scan"
+    expected = Index(rows, algorithm="scan").search(rows, k=3)
+    used = set()
+    for _ in range(4):
+        hits = index.search(rows, k=3)
+        used.add(hits.stats.algorithm)
+        assert_identical(hits, expected)
+    assert "filter" in used
+    assert index.search(rows, k=3).stats.algorithm == "filter"
+
+
+def test_single_queries_get_a_filter_once_scans_have_cost_as_much():
+    rows = clustered(40_000)
+    index = Index(rows, threads=1)
+    used = [index.search(rows[i], k=1).stats.algorithm for i in range(1500)]
+    assert used[0] == "scan"
+    assert used[-1] == "filter"
+
+
+def test_few_objects_are_always_scanned():
+    rows = clustered(500)
+    index = Index(rows)
+    assert {index.search(rows, k=2).stats.algorithm for _ in range(5)} == {"scan"}
+
+
+def test_many_hits_are_scanned():
+    rows = clustered(2000)
+    plan = Index(rows).explain(rows, k=1000)
+    assert plan.algorithm == "scan"
+    assert "few of those wanted" in plan.reason
+
+
+def test_a_filter_that_loses_is_left_alone():
+    rows = clustered(3000)
+    index = Index(rows, threads=1)
+    planner = index._content.planner
+    index.search(rows[:2], k=1, algorithm="filter")  # now there is one
+    search = index.explain(rows, k=1)  # races both
+    assert set(search.forecasts) == {"scan", "filter"}
+    for key, known in planner._measured.items():
+        known.seconds = 1.0 if key[0] == "filter" else 1e-9
+        known.n_searches = 3
+    plan = index.explain(rows, k=1)
+    assert (plan.algorithm, plan.reason) == ("scan", "the filter is slower")
+    assert index.search(rows, k=1).stats.algorithm == "scan"
+
+
+def test_one_slow_search_does_not_decide():
+    rows = clustered(3000)
+    index = Index(rows, threads=1)
+    index.search(rows[:2], k=1, algorithm="filter")
+    index.explain(rows, k=1)
+    for key, known in index._content.planner._measured.items():
+        known.seconds = 2e-3 if key[0] == "filter" else 1e-3
+    assert index.explain(rows, k=1).reason == "it may be the faster one"
+    index.search(rows, k=1, algorithm="filter")
+    index.search(rows, k=1, algorithm="filter")
+    assert index._content.planner._measured["filter", 6, 1].seconds < 2e-3
+
+
+def test_the_first_single_queries_do_not_decide():
+    rows = clustered(3000)
+    index = Index(rows, threads=1)
+    index.search(rows[:1], k=1, algorithm="scan")
+    for i in range(5):
+        index.search(rows[i], k=1, algorithm="filter")
+    for key, known in index._content.planner._measured.items():
+        known.seconds = 2e-3 if key[0] == "filter" else 1e-3
+    assert index.explain(rows[:1], k=1).algorithm == "filter"
+    index._content.planner._measured["filter", 1, 1].n_queries = 64
+    index._content.planner._measured["filter", 1, 1].n_searches = 64
+    assert index.explain(rows[:1], k=1).algorithm == "scan"
+
+
+@pytest.mark.parametrize("winner", ["filter", "scan"])
+def test_a_clear_choice_lasts_for_a_while(winner, monkeypatch):
+    rows = clustered(3000)
+    index = Index(rows, threads=1)
+    for algorithm in ("filter", "scan"):
+        index.search(rows, k=1, algorithm=algorithm)
+    planner = index._content.planner
+    for key, known in planner._measured.items():
+        known.seconds = 1e-9 if key[0] == winner else 1e-3
+        known.n_searches = 3
+    assert index.search(rows, k=1).stats.algorithm == winner
+    calls = []
+    monkeypatch.setattr(
+        planner, "plan", lambda *args: calls.append(args) or Planner.plan(planner, *args)
+    )
+    for _ in range(64):
+        assert index.search(rows[:40], k=1).stats.algorithm == winner
+    assert not calls
+    index.search(rows[:40], k=1)
+    index.search(rows[:40], k=1, only=np.arange(2000))
+    assert len(calls) == 2
+
+
+def test_forecasts_follow_what_searches_take(monkeypatch):
+    rows = clustered(3000)
+    now = itertools.count(step=0.25)  # of a clock that is read before and after each search
+    monkeypatch.setattr(
+        "fastmks.index.segment.time", SimpleNamespace(perf_counter=lambda: next(now))
+    )
+    index = Index(rows, threads=1)
+    for _ in range(3):
+        index.search(rows, k=2, algorithm="scan")
+    forecast = index.explain(rows, k=2).forecasts["scan"]
+    assert forecast.basis.endswith("queries before")
+    assert forecast.seconds(len(rows)) == pytest.approx(0.25)
+
+
+def test_plans_print_and_turn_into_plain_values():
+    plan = Plan("filter", "it is the faster one", {"scan": Forecast(0.5, 0.0, "a guess")}, 4, 9, 2)
+    assert str(plan).splitlines() == [
+        "4 queries, k = 2, among 9 objects: filter, since it is the faster one.",
+        "engine       seconds   per query    to build  basis",
+        "scan               2         0.5           0  a guess",
+        "Decided in 0 s.",
+    ]
+    assert plan.as_dict()["forecasts"]["scan"]["seconds_per_query"] == 0.5
+
+
+def test_a_plan_without_forecasts_prints_no_table():
+    assert str(Plan("scan", "so it was asked", {}, 4, 9, 2)).splitlines() == [
+        "4 queries, k = 2, among 9 objects: scan, since so it was asked.",
+        "Decided in 0 s.",
+    ]
+
+
+def test_own_bounds_need_no_building():
+    rng = np.random.default_rng(0)
+    bits = rng.random((3000, 64)) < 0.2
+    plan = Index(bits, K.Tanimoto()).explain(bits[:100], k=3)
+    assert plan.forecasts["filter"].build_seconds == 0.0
+
+
+def test_planning_never_calls_a_function_in_python():
+    calls = []
+
+    def overlap(x, y):
+        calls.append((x, y))
+        return float(len(set(x) & set(y)))
+
+    words = ["search", "match", "tree", "leaf"] * 500
+    index = Index(words, overlap)
+    assert index.explain(words[:100], k=2).algorithm == "scan"
+    assert not calls
+    hits = index.search(words[:3], k=2)
+    assert len(calls) == hits.stats.kernel_evaluations
+    index.search(words[:3], k=2, algorithm="filter")  # pivots are for those who ask
+    assert index.search(words[:3], k=2).stats.algorithm == "scan"
+    bounded = Index(words, K.Similarity(overlap, upper_bound=lambda x, y: float(len(x))))
+    calls.clear()
+    assert bounded.explain(words[:100], k=2).algorithm == "filter"
+    assert not calls
+
+
+def test_values_that_are_not_finite_are_named_by_the_search_itself():
+    rows = 1e200 * clustered(3000)
+    index = Index(rows, K.Polynomial(degree=2))
+    for _ in range(3):
+        with pytest.raises(KernelValueError, match="gives queries"):
+            index.search(rows, k=1)
+
+
+def test_only_a_few_objects_are_scanned():
+    rows = clustered(3000)
+    index = Index(rows)
+    assert index.explain(rows, k=1, only=[1, 2, 3]).algorithm == "scan"
+
+
+def test_many_threads_may_plan_at_once():
+    rows = clustered(5000)
+    index = Index(rows, threads=1)
+    expected = Index(rows, algorithm="scan").search(rows[:500], k=2)
+    found = []
+
+    def work():
+        for _ in range(5):
+            found.append(index.search(rows[:500], k=2))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 20
+    for hits in found:
+        assert_identical(hits, expected)
+
+
+def test_an_index_has_one_planner_that_learns_only_from_whole_searches():
+    rows = clustered(2000)
+    index = Index(rows)
+    planner = index._content.planner
+    assert isinstance(planner, Planner)
+    index.search(rows[:50], k=1, only=list(range(1000)), algorithm="scan")
+    assert not planner._measured
+    index.search(rows[:50], k=1, algorithm="scan")
+    assert len(planner._measured) == 1
