@@ -1,1 +1,1 @@
-"""Every measured figure in README.md and docs, bound to its place in the stored results."""
+"""Tables and headline figures of the pages, made from the stored results in benchmarks/results."""

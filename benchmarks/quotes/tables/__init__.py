@@ -1,1 +1,0 @@
-"""Tables of pages, made from the stored results."""
