@@ -36,8 +36,8 @@ _LANGUAGES = {".py": "python", ".sh": "sh", ".toml": "toml", ".yml": "yaml"}
 def place(path: str) -> str:
     """Return where the site has a file of the repository, as the source of a page or a copy.
 
-    >>> place("docs/living.md"), place("benchmarks/results/growth_time.png")
-    ('living.md', 'repository/benchmarks/results/growth_time.png')
+    >>> place("docs/guides/living.md"), place("benchmarks/results/growth_time.png")
+    ('guides/living.md', 'repository/benchmarks/results/growth_time.png')
     >>> place("examples/digits.py"), place("CHANGELOG.md")
     ('repository/examples/digits.py.md', 'repository/CHANGELOG.md')
     """
@@ -52,8 +52,8 @@ def place(path: str) -> str:
 def origin(place: str) -> str:
     """Return which file of the repository a page of the site is.
 
-    >>> origin("living.md"), origin("repository/CHANGELOG.md")
-    ('docs/living.md', 'CHANGELOG.md')
+    >>> origin("guides/living.md"), origin("repository/CHANGELOG.md")
+    ('docs/guides/living.md', 'CHANGELOG.md')
     """
     if place.startswith(f"{OUTSIDE}/"):
         return place.removeprefix(f"{OUTSIDE}/")

@@ -31,15 +31,15 @@ ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
 # By page and block: what makes the tables, and the files that it needs with what reads their cells.
 PROGRAMS: Mapping[tuple[str, str], tuple[Callable[..., str], Mapping[str, Callable[..., Any]]]] = {
-    ("docs/performance.md", "peers"): (peers.all_tables, {"peers_bars": read_cell}),
-    ("docs/results.md", "bars"): (peers.summary, {"peers_bars": read_cell}),
-    ("docs/results.md", "growth"): (growth.all_tables, {"growth": read_cell}),
-    ("docs/results.md", "paper"): (
+    ("docs/evidence/performance.md", "peers"): (peers.all_tables, {"peers_bars": read_cell}),
+    ("docs/evidence/results.md", "bars"): (peers.summary, {"peers_bars": read_cell}),
+    ("docs/evidence/results.md", "growth"): (growth.all_tables, {"growth": read_cell}),
+    ("docs/evidence/results.md", "paper"): (
         paper.all_tables,
         {"paper": read_cell, "paper_approximate": approximate.read},
     ),
-    ("docs/scale.md", "scale"): (scale.all_tables, {"scale": read_scale}),
-    ("docs/service.md", "service"): (service.all_tables, {"service": read_service}),
+    ("docs/guides/scale.md", "scale"): (scale.all_tables, {"scale": read_scale}),
+    ("docs/guides/service.md", "service"): (service.all_tables, {"service": read_service}),
 }
 _NUMBER = r"(\d+(?: \d{3})*(?:\.\d+)?)"
 

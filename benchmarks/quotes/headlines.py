@@ -10,7 +10,7 @@ from benchmarks.race.names import AUTO, MLPACK, MLPACK_DUAL, NUMPY
 
 __all__ = ["SENTENCES", "figures"]
 
-_README, _COMPARISON, _RESULTS = "README.md", "docs/comparison.md", "docs/results.md"
+_README, _COMPARISON, _RESULTS = "README.md", "docs/start/comparison.md", "docs/evidence/results.md"
 _ALL = (_README, _COMPARISON, _RESULTS)
 SENTENCES: Mapping[str, tuple[str, ...]] = {  # each with its pages
     "takes {mnist} times as long on MNIST, {cifar10_gist384} on GIST, {gowalla} on Gowalla, "

@@ -86,7 +86,7 @@ def like_numba(_):
     return {"numba": numba, "rows": rows, "fastmks": fastmks, "kernels": fastmks.kernels}
 
 
-NEEDS = {"docs/hardness.md": made_covertype, "docs/your-own.md": like_numba}
+NEEDS = {"docs/how-it-works/hardness.md": made_covertype, "docs/kernels/your-own.md": like_numba}
 
 
 @pytest.mark.parametrize(("page", "number", "code"), PLAIN)
@@ -208,7 +208,7 @@ def reasons():
 
 
 def test_every_reason_of_the_planner_is_explained():
-    page = (ROOT / "docs" / "choosing.md").read_text()
+    page = (ROOT / "docs" / "start" / "choosing.md").read_text()
     found = set(reasons())
     assert len(found) == 11
     explained = set(re.findall(r"^\| ([^|`]+) \| (?:scan|filter) \|", page, re.MULTILINE))

@@ -24,9 +24,9 @@ def test_places_of_files():
 @pytest.mark.parametrize(
     ("page", "written", "led"),
     [
-        ("docs/living.md", "(format.md)", "(format.md)"),
-        ("docs/living.md", "(format.md#the-file)", "(format.md#the-file)"),
-        ("docs/guides/text.md", "(../sparse.md#layout)", "(../sparse.md#layout)"),
+        ("docs/guides/living.md", "(scale.md)", "(scale.md)"),
+        ("docs/guides/living.md", "(scale.md#a-folder)", "(scale.md#a-folder)"),
+        ("docs/guides/text.md", "(../kernels/sparse.md#layout)", "(../kernels/sparse.md#layout)"),
         ("docs/a.md", "(../examples/digits.py)", "(repository/examples/digits.py.md)"),
         (
             "docs/guides/text.md",
@@ -39,7 +39,7 @@ def test_places_of_files():
             "(repository/benchmarks/results/growth_time.png)",
         ),
         ("docs/a.md", "(../benchmarks/results)", "(repository/benchmarks/results/index.md)"),
-        ("CHANGELOG.md", "(docs/living.md)", "(../living.md)"),
+        ("CHANGELOG.md", "(docs/guides/living.md)", "(../guides/living.md)"),
         ("docs/a.md", "(https://dask.org)", "(https://dask.org)"),
         ("docs/a.md", "(../../elsewhere.md)", "(../../elsewhere.md)"),
         ("docs/a.md", "(../no-such-file.py)", "(../no-such-file.py)"),

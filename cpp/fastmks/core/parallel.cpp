@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 struct Stopped {};
 
 // The others start after this long: about three times what starting a thread costs
-// (docs/design.md has the figures).
+// (docs/developers/architecture.md has the figures).
 constexpr auto start_others_after = std::chrono::microseconds(100);
 constexpr auto watch_interval = std::chrono::milliseconds(20);
 

@@ -6,7 +6,7 @@ namespace fastmks {
 
 /// What orders the values of many kernels between vectors, and is simpler than they are. A space
 /// whose values are a function of a score can be searched through bounds on the scores, whether
-/// its kernel is Mercer or not (docs/reductions.md).
+/// its kernel is Mercer or not (docs/how-it-works/reductions.md).
 enum class ScoreKind {
     none,
     product,   ///< <x, y>

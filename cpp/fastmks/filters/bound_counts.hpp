@@ -10,7 +10,8 @@ struct BoundCounts {
     std::size_t projections = 0;       ///< evaluations that the coordinates of the queries took
     std::size_t self_evaluations = 0;  ///< of K(query, query)
     std::size_t bounds = 0;            ///< of objects, and of sets of them
-    std::size_t operations = 0;  ///< that bounds and coordinates took; docs/filter.md says of what
+    /// Of bounds and coordinates; docs/how-it-works/filter.md says what is counted.
+    std::size_t operations = 0;
 
     BoundCounts& operator+=(const BoundCounts& other) noexcept {
         evaluations += other.evaluations;

@@ -9,7 +9,8 @@ enum class Isa;  // isa.hpp; not included, since it brings in the standard libra
 
 /// Sums over columns run in this many interleaved partial sums: column c adds to sum c % 8, in
 /// increasing c, and the eight are combined as ((0+4)+(2+6)) + ((1+5)+(3+7)). This order, with
-/// every product rounded before it is added, *is* the canonical value; see docs/numerics.md.
+/// every product rounded before it is added, *is* the canonical value; see
+/// docs/how-it-works/numerics.md.
 inline constexpr std::size_t n_lanes = 8;
 
 /// Columns of a query row as the loops want it: rounded up to whole lanes, zeros in the rest.

@@ -1,4 +1,4 @@
-// The rounding errors of the vector forms. docs/numerics.md derives each line.
+// The rounding errors of the vector forms. docs/how-it-works/numerics.md derives each line.
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
-// What the scores of vectors say about the values of the vector forms. docs/reductions.md derives
-// each line.
+// What the scores of vectors say about the values of the vector forms.
+// docs/how-it-works/reductions.md derives each line.
 
 #include <algorithm>
 #include <cmath>

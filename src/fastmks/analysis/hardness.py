@@ -29,7 +29,8 @@ _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 _MOST_COVERED = 1000  # objects whose intervals are covered: one cover may look at all their pairs
 _DIRECTIONS = 32  # of objects, and as many of queries
-_PAYS, _SAVES = 0.03, 0.5  # shares up to which the advice is a tree, or depends: docs/hardness.md
+# Shares up to which the advice is a tree, or depends: docs/how-it-works/hardness.md.
+_PAYS, _SAVES = 0.03, 0.5
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

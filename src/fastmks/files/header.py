@@ -1,4 +1,4 @@
-"""Where the facts and arrays of a file are: its header, made and checked. See docs/format.md."""
+"""The header of a file: where its facts and arrays are (docs/developers/format.md)."""
 
 import json
 import math

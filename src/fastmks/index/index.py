@@ -43,10 +43,10 @@ class Index(Searchable):
         function of two objects (see `fastmks.kernels.Custom`).
     algorithm : {"auto", "scan", "tree", "dual-tree", "filter"}, default "auto"
         How to search; every algorithm returns the same answers. "filter" bounds all values and
-        evaluates what is left: docs/filter.md says for which kernels. "auto" measures, and chooses
-        between "scan" and "filter" (see `explain`). What "filter", "tree" and "dual-tree" need is
-        built now, and otherwise when it is first needed; "dual-tree" builds a tree on the queries
-        of each search too, which pays for many queries close to each other.
+        evaluates what is left: docs/how-it-works/filter.md says for which kernels. "auto" measures,
+        and chooses between "scan" and "filter" (see `explain`). What "filter", "tree" and
+        "dual-tree" need is built now, and otherwise when it is first needed; "dual-tree" builds a
+        tree on the queries of each search too, which pays for many queries close to each other.
     base : float, default 1.3
         Levels of the tree are this factor apart; greater than 1.
     ids : sequence of int or of str, optional
@@ -269,7 +269,8 @@ class Index(Searchable):
         """Write the index to a file: objects, ids, kernel, and what was built to search them.
 
         The file is replaced as a whole: whatever happens, it is the old one or the new one. It is
-        in the format that ``docs/format.md`` describes, holds no code, and is read by `load`.
+        in the format that ``docs/developers/format.md`` describes, holds no code, and is read by
+        `load`.
 
         Parameters
         ----------

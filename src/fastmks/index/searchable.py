@@ -58,8 +58,8 @@ class Searchable(ABC):
             Results per query, at most the objects searched.
         epsilon : float, optional
             Each returned value may be this much below the true one of its rank. The options from
-            here to `seed` make a search approximate; `docs/approximate.md` says how they combine.
-            ``hits.gap`` says what the answer may have missed.
+            here to `seed` make a search approximate; `docs/guides/approximate.md` says how they
+            combine. ``hits.gap`` says what the answer may have missed.
         relative : float, optional
             Each returned value may be below the true one by this share of the true one's magnitude.
         rank : int, optional

@@ -1,9 +1,9 @@
 """All parts of an index at one moment: which there are, and a search of all of them as one.
 
 Objects that are added make a part of their own, and small parts are merged with their neighbours,
-so that each is at least twice as large as the next: the logarithmic method (docs/living.md has
-what it costs). Objects that are removed are marked, and a part is made anew when a quarter of it
-has left.
+so that each is at least twice as large as the next: the logarithmic method (docs/guides/living.md
+has what it costs). Objects that are removed are marked, and a part is made anew when a quarter of
+it has left.
 """
 
 from collections.abc import Sequence

@@ -183,7 +183,8 @@ class Custom(_FunctionKernel):
     """Your own function of two objects, whatever they are.
 
     The value of a query and an object is ``function(query, object)``, always in this order, so
-    a function that is symmetric only up to rounding will do. ``docs/your-own.md`` has examples.
+    a function that is symmetric only up to rounding will do. ``docs/kernels/your-own.md`` has
+    examples.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """An index over HTTP: searches and durable changes in JSON, with limits, a token and metrics.
 
-``pip install ".[service]"``; docs/service.md says how.
+``pip install ".[service]"``; docs/guides/service.md says how.
 """
 
 from fastmks._util.check import import_extra

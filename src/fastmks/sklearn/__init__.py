@@ -1,6 +1,6 @@
 """Max-kernel search as scikit-learn estimators: neighbours, classifier, regressor, transformer.
 
-``pip install ".[sklearn]"``; docs/scikit-learn.md shows them in pipelines and grid searches.
+``pip install ".[sklearn]"``; docs/guides/scikit-learn.md shows them in pipelines and grid searches.
 """
 
 from fastmks._util.check import import_extra

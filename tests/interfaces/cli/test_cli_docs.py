@@ -1,4 +1,4 @@
-"""Every command of docs/command-line.md runs, one after the other, on small files."""
+"""Every command of docs/guides/command-line.md runs, one after the other, on small files."""
 
 import gzip
 import re
@@ -14,7 +14,7 @@ from fastmks.cli.app import _COMMANDS
 from support.paths import ROOT
 from support.waiting import PATIENCE
 
-PAGE = ROOT / "docs" / "command-line.md"
+PAGE = ROOT / "docs" / "guides" / "command-line.md"
 RNG = np.random.default_rng(17)
 
 

@@ -1,8 +1,8 @@
 """The filter for kernels without coordinates: bounds from values with a few objects, the pivots.
 
 The Hilbert space is looked at through the span of the pivots: every object has coordinates there
-and a distance from it, and both bound its values (docs/filter.md). The pivots come from a sample
-of the objects; so does their number, from what sampled queries would have cost.
+and a distance from it, and both bound its values (docs/how-it-works/filter.md). The pivots come
+from a sample of the objects; so does their number, from what sampled queries would have cost.
 """
 
 import time
