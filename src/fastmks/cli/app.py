@@ -11,6 +11,7 @@ from fastmks.cli.build import add, build, remove
 from fastmks.cli.demo import demo
 from fastmks.cli.inspect import explain, hardness, info
 from fastmks.cli.list_kernels import kernels
+from fastmks.cli.messages import say
 from fastmks.cli.search import search
 from fastmks.cli.serve import serve
 
@@ -68,7 +69,7 @@ for _command, _lines in _COMMANDS.items():
 
 def _show_version(is_wanted: bool) -> None:
     if is_wanted:
-        typer.echo(f"fastmks {fastmks.__version__}")
+        say(f"fastmks {fastmks.__version__}")
         raise typer.Exit()
 
 

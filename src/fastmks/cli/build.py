@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from fastmks._util.wording import counted
+from fastmks.cli.messages import say
 from fastmks.cli.options import (
     Algorithm,
     FileOptions,
@@ -67,7 +68,7 @@ def build(
     )
     with changing(output):
         index._write(output)
-    typer.echo(f"{output}: {_described(index, output, time.perf_counter() - started)}")
+    say(f"{output}: {_described(index, output, time.perf_counter() - started)}")
 
 
 def _described(index: Index, path: str, seconds: float) -> str:
@@ -110,7 +111,7 @@ def add(
             added = index.add(read, names)
         index._write(file)
     seconds = time.perf_counter() - started
-    typer.echo(f"{file}: {len(added)} added; {_described(index, file, seconds)}")
+    say(f"{file}: {len(added)} added; {_described(index, file, seconds)}")
 
 
 def remove(
@@ -134,4 +135,4 @@ def remove(
         index.remove(read_names(names, is_text=is_text, where="IDS"))
         index._write(file)
     seconds = time.perf_counter() - started
-    typer.echo(f"{file}: {len(set(names))} removed; {_described(index, file, seconds)}")
+    say(f"{file}: {len(set(names))} removed; {_described(index, file, seconds)}")

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from fastmks.cli.messages import say
 from fastmks.cli.serve import PortOption, serve_file
 
 __all__ = ["demo"]
@@ -24,7 +25,7 @@ def demo(
     from fastmks.cli.digits import search_digits
 
     for line in search_digits():
-        typer.echo(line)
+        say(line)
 
 
 def _show_page(port: int) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from fastmks._util.check import check_k
 from fastmks._util.wording import counted
+from fastmks.cli.messages import say
 from fastmks.cli.object_files import read_objects
 from fastmks.cli.options import FileOptions, hits_wanted
 from fastmks.errors import FastmksError, InvalidArgument
@@ -93,7 +94,7 @@ def compare(
     own = [entrant for entrant in entrants if entrant.name != "numpy"]
     if own and own[0].error is not None and all(entrant.search is None for entrant in own):
         raise own[0].error  # then it is not the engines that are wrong
-    typer.echo(
+    say(
         f"{counted(n_objects, 'object')}, {counted(n_queries, 'query')}, k = {n_hits}, {used!r}, "
         f"rounds: {rounds}"
     )
@@ -185,7 +186,7 @@ def _show(entrants: Sequence[_Entrant], n_queries: int, n_objects: int) -> None:
     show_table(titles, rows)
     for entrant in entrants:
         if entrant.search is None:
-            typer.echo(f"{entrant.name} cannot: {' '.join(entrant.reason.split())}")
+            say(f"{entrant.name} cannot: {' '.join(entrant.reason.split())}")
     if wrong:
         raise FastmksError(f"{' and '.join(wrong)} gave other answers: please report this.")
 

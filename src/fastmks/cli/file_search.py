@@ -13,13 +13,13 @@ import typer
 from fastmks._util.progress import Progress
 from fastmks._util.wording import counted
 from fastmks.cli.arguments import as_options
+from fastmks.cli.messages import data_output, note
 from fastmks.cli.object_files import (
     check_filled,
     form_named,
     id_file,
     is_terminal,
     load_index,
-    note,
     open_queries,
     read_id_list,
 )
@@ -33,6 +33,7 @@ from fastmks.outputs import Answers, answers_of, output_form, write_answers
 __all__ = ["Asked", "Tally", "answer", "answer_chunks"]
 
 _QUERY = re.compile(r"\b(queries\[)(\d+)")  # as errors count queries, in each chunk from 0
+_BINARY = ("npz", "parquet")
 _N_SHOWN = 10  # queries in a table on a terminal
 
 
@@ -111,6 +112,8 @@ def answer(
     check_output(output, path, queries, id_file(asked.only))
     if output is not None and output != "-" and output_form is None:
         output_form = _form_of(output)
+    if output in (None, "-") and output_form in _BINARY and is_terminal(sys.stdout):
+        raise typer.BadParameter(f"a terminal does not show {output_form}: give a file with -o.")
     is_shown = output is None and output_form is None and is_terminal(sys.stdout)
     index, tally = load_index(path, threads=asked.threads), Tally()
     if asked.threshold is None:
@@ -144,7 +147,7 @@ def _put(
         show_answers(next(chunks))
         note(f"At most the first {_N_SHOWN} queries are shown; -o hits.csv writes all.")
     elif output is None or output == "-":
-        write_answers(sys.stdout.buffer, chunks, form=form)
+        write_answers(data_output(), chunks, form=form)
     else:
         write_answers(output, chunks, form=form)
 

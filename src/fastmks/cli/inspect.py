@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fastmks.cli.messages import printable, say
 from fastmks.cli.options import (
     FileOptions,
     IndexArgument,
@@ -33,11 +34,11 @@ def info(file: IndexArgument, as_json: JsonOption = False) -> None:
 
     facts = _facts(load_index(file), file)
     if as_json:
-        typer.echo(json.dumps(facts))
+        say(json.dumps(facts))
         return
     for name, fact in facts.items():
         shown = f"{fact:,}" if type(fact) is int else fact
-        typer.echo(f"{name.replace('_', ' '):<14}{shown}")
+        say(f"{name.replace('_', ' '):<14}{printable(str(shown))}")
 
 
 def _facts(index: Index, path: str) -> dict[str, Any]:
@@ -90,7 +91,7 @@ def explain(
     with form_named(source):
         wanted = hits_wanted(k, len(index if among is None else among))
         plan = index.explain(objects, wanted, only=among, threads=threads)
-    typer.echo(json.dumps(plan.as_dict()) if as_json else str(plan))
+    say(json.dumps(plan.as_dict()) if as_json else str(plan))
 
 
 @takes_file_options
@@ -124,4 +125,4 @@ def hardness(
     )
     if figure is not None:
         found.figure(figure)
-    typer.echo(str(found))
+    say(str(found))

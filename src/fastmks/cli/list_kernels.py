@@ -3,8 +3,7 @@
 import json
 from dataclasses import asdict
 
-import typer
-
+from fastmks.cli.messages import say
 from fastmks.cli.options import JsonOption
 
 __all__ = ["kernels"]
@@ -22,7 +21,7 @@ def kernels(as_json: JsonOption = False) -> None:
 
     forms = list_text_forms()
     if as_json:
-        typer.echo(json.dumps([asdict(form) for form in forms]))
+        say(json.dumps([asdict(form) for form in forms]))
         return
     from fastmks.cli.terminal import show_texts
 
@@ -30,7 +29,7 @@ def kernels(as_json: JsonOption = False) -> None:
         ("kernel", "parameters", "objects", "such as"),
         [(form.name, _shown(form.parameters), form.objects, form.example) for form in forms],
     )
-    typer.echo(_BELOW)
+    say(_BELOW)
 
 
 def _shown(parameters: dict[str, str | None]) -> str:

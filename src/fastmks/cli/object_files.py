@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import typer
 
 from fastmks._util.wording import counted
+from fastmks.cli.messages import note
 from fastmks.cli.options import FileOptions
 from fastmks.errors import InvalidArgument
 from fastmks.files.index_lock import n_pending
@@ -34,7 +34,6 @@ __all__ = [
     "is_terminal",
     "kind_of",
     "load_index",
-    "note",
     "open_queries",
     "read_id_list",
     "read_objects",
@@ -49,11 +48,6 @@ _DEFAULTS = {
 _KINDS = {"strings": "strings", "fingerprints": "fingerprints", "time series": "series"}
 _BITS = 2048
 _N_SERIES, _N_PAIRS = 200, 20_000  # looked at for a bandwidth
-
-
-def note(text: str) -> None:
-    """Say something on standard error, where it does not disturb what is written."""
-    typer.echo(text, err=True)
 
 
 def load_index(path: str, *, threads: int | None = None) -> Index:

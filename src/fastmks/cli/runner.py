@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from fastmks.cli.app import app
 from fastmks.cli.arguments import as_options
+from fastmks.cli.messages import note, printable_lines
 from fastmks.errors import FastmksError
 
 __all__ = ["run_app"]
@@ -33,8 +34,8 @@ def run_app(arguments: Sequence[str]) -> int:
         if isinstance(error.__cause__, KeyboardInterrupt):  # as some versions of typer turn it into
             return _INTERRUPTED
         if shows_trace:
-            traceback.print_exc()
-        sys.stderr.write(f"fastmks: error: {_in_one_line(error)}\n")
+            sys.stderr.write(printable_lines(traceback.format_exc()))
+        note(f"fastmks: error: {_in_one_line(error)}")
         return int(getattr(error, "exit_code", 1))
     return code if isinstance(code, int) else 0
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fastmks.cli.messages import note, shown_logs
 from fastmks.cli.options import IndexArgument
 
 __all__ = ["PortOption", "serve", "serve_file"]
@@ -110,10 +111,11 @@ def serve_file(
     from fastmks.service import serve as serve_index
     from fastmks.service.page import page_routes
 
-    serve_index(
-        file,
-        limits=Limits(**{name: limit for name, limit in limits.items() if limit is not None}),
-        make_routes=page_routes if shows_page else None,
-        announce=lambda address: typer.echo(f"serving {file} at {address}", err=True),
-        **options,
-    )
+    with shown_logs():
+        serve_index(
+            file,
+            limits=Limits(**{name: limit for name, limit in limits.items() if limit is not None}),
+            make_routes=page_routes if shows_page else None,
+            announce=lambda address: note(f"serving {file} at {address}"),
+            **options,
+        )

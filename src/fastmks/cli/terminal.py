@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 from rich.table import Table
 
+from fastmks.cli.messages import printable
 from fastmks.outputs import Answers
 
 __all__ = ["show_answers", "show_table", "show_texts"]
@@ -22,7 +23,7 @@ def show_table(
         table.add_column(title, justify="left" if i == 0 else "right", overflow="fold")
     ends = set(sections)
     for i, row in enumerate(rows):
-        table.add_row(*row, end_section=i in ends)
+        table.add_row(*map(printable, row), end_section=i in ends)
     _print(table, _WIDE)
 
 
@@ -32,35 +33,30 @@ def show_texts(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for title in titles:
         table.add_column(title, overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(printable, row))
     _print(table, _WIDE_TEXTS)
 
 
 def _print(table: Table, wide: int) -> None:
-    console = Console()
+    console = Console(emoji=False, markup=False)
     if not console.is_terminal:
-        console = Console(width=wide)
-    console.print(table, markup=False)
+        console.width = wide
+    console.print(table)
 
 
 def show_answers(answers: Answers) -> None:
     """Print the hits of some queries, each query by its name in front of its first hit."""
     rows = [
         [
-            _text(query) if rank == 1 else "",
+            str(query) if rank == 1 else "",
             str(rank),
-            _text(name),
+            str(name),
             f"{value:.7g}",
             *map(_short, gap),
         ]
         for query, rank, name, value, *gap in answers.rows()
     ]
     show_table(answers.fields, rows)
-
-
-def _text(name: str | int) -> str:
-    """Return a name as it can be printed: halves of surrogate pairs, which no text has, escaped."""
-    return str(name).encode(errors="backslashreplace").decode()
 
 
 def _short(number: float) -> str:

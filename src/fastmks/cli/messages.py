@@ -1,0 +1,77 @@
+"""Text for people: the one place where commands write it.
+
+A name or a file may hold characters that control a terminal. They are shown as escapes.
+"""
+
+import logging
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, cast
+
+import typer
+
+__all__ = ["data_output", "note", "printable", "printable_lines", "say", "shown_logs"]
+
+# Control characters, what ends a line or sets the direction of writing, halves of surrogate pairs.
+_CONTROLS = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def printable(text: str) -> str:
+    """Return text in one line, with escapes for characters that would control a terminal.
+
+    Examples
+    --------
+    >>> print(printable("red \\x1b[31m and\\nmore"))
+    red \\x1b[31m and\\nmore
+    """
+    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def printable_lines(text: str) -> str:
+    """Return text with such escapes in each of its lines."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+def say(text: str) -> None:
+    """Print lines on standard output."""
+    typer.echo(printable_lines(text))
+
+
+def note(text: str) -> None:
+    """Print a line on standard error, where it does not disturb what is written."""
+    typer.echo(printable(text), err=True)
+
+
+def data_output() -> IO[bytes]:
+    """Return standard output for data in UTF-8: as it is, unless a terminal shows it."""
+    return cast("IO[bytes]", _ShownData()) if sys.stdout.isatty() else sys.stdout.buffer
+
+
+class _ShownData:
+    def write(self, data: bytes) -> int:
+        return sys.stdout.buffer.write(printable_lines(data.decode()).encode())
+
+    def flush(self) -> None:
+        sys.stdout.buffer.flush()
+
+
+class _LogFormat(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return printable_lines(super().format(record))
+
+
+@contextmanager
+def shown_logs() -> Iterator[None]:
+    """Print warnings and errors of our logs on standard error."""
+    handler, log = logging.StreamHandler(), logging.getLogger("fastmks")
+    handler.setLevel(logging.WARNING)
+    handler.setFormatter(_LogFormat())
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
