@@ -17,7 +17,7 @@ difference: smith-waterman."""
 
 def kernels(as_json: JsonOption = False) -> None:
     """List the kernels that --kernel takes, with their parameters."""
-    from fastmks.kernels.texts import list_text_forms
+    from fastmks.kernels.registry import list_text_forms
 
     forms = list_text_forms()
     if as_json:

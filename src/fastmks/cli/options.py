@@ -13,7 +13,7 @@ import typer
 from fastmks.cli.arguments import as_options
 from fastmks.errors import InvalidArgument
 from fastmks.kernels import KERNEL_NAMES, Kernel, as_kernel
-from fastmks.kernels.names import NEEDED
+from fastmks.kernels.registry import text_kernels
 
 __all__ = [
     "Algorithm",
@@ -81,8 +81,8 @@ def chosen(choice: Enum | None) -> str | None:
 
 def _complete_kernel(incomplete: str) -> list[str]:
     prefix, colon, rest = incomplete.rpartition("normalized:")
-    names = [*KERNEL_NAMES]
-    names += [f"{kernel.__name__.lower()}:{next(iter(given))}=" for kernel, given in NEEDED.items()]
+    examples = (kernel.text_example for kernel in text_kernels().values())
+    names = [*KERNEL_NAMES, *(f"{text.partition('=')[0]}=" for text in examples if text)]
     known = [] if colon else ["normalized:"]
     return [f"{prefix}{colon}{name}" for name in [*known, *names] if name.startswith(rest)]
 

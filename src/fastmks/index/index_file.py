@@ -21,9 +21,9 @@ from fastmks.index.searchable import check_algorithm
 from fastmks.index.segment import Content, Part, Settings
 from fastmks.index.snapshot import Forest
 from fastmks.kernels import Kernel
-from fastmks.kernels.facts import kernel_facts, kernel_from_facts
 from fastmks.kernels.objects import Objects, restore_objects
 from fastmks.kernels.own import has_functions
+from fastmks.kernels.serialise import kernel_facts, kernel_from_facts
 
 __all__ = [
     "Source",

@@ -12,9 +12,9 @@ Polynomial(degree=10, offset=0.0, scale=1.0)
 from fastmks.kernels.alignments import LocalAlignment, SegmentMatch, SmithWaterman
 from fastmks.kernels.base import Kernel, Normalized, OnField, Product, Scaled, Sum
 from fastmks.kernels.graphs import ShortestPath, WeisfeilerLehman
-from fastmks.kernels.names import KERNEL_NAMES, as_kernel
 from fastmks.kernels.own import Custom, Similarity
 from fastmks.kernels.precomputed import Precomputed
+from fastmks.kernels.registry import as_kernel, plain_names
 from fastmks.kernels.sequences import Mismatch, Spectrum
 from fastmks.kernels.series import GlobalAlignment
 from fastmks.kernels.sets import Jaccard, MinMax, Tanimoto
@@ -68,3 +68,5 @@ __all__ = [
     "WeisfeilerLehman",
     "as_kernel",
 ]
+
+KERNEL_NAMES = plain_names()

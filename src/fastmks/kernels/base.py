@@ -30,6 +30,14 @@ class Kernel(ABC):
     True
     """
 
+    # What others call it, for hints; and where a name alone does not make it, how to write it in
+    # Python and, if that is possible, as text.
+    also_called: ClassVar[tuple[str, ...]] = ()
+    python_example: ClassVar[str] = ""
+    text_example: ClassVar[str] = ""
+    # Its parameters that are functions: no file holds them.
+    functions: ClassVar[tuple[str, ...]] = ()
+
     # numpy scalars leave `np.float64(2) * kernel` to the kernel.
     __array_ufunc__: ClassVar[None] = None
 
@@ -292,6 +300,9 @@ class Normalized(Kernel):
     True
     """
 
+    python_example: ClassVar[str] = "Normalized(Linear())"
+    text_example: ClassVar[str] = "normalized:linear"
+
     kernel: Kernel
 
     def __post_init__(self) -> None:
@@ -332,6 +343,8 @@ class OnField(Kernel):
     >>> kernel(([0.0], [1.0, 2.0]), ([0.0], [3.0, 4.0]))
     11.0
     """
+
+    python_example: ClassVar[str] = "OnField(0, Linear())"
 
     field: int
     kernel: Kernel

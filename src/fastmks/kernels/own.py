@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from types import MethodType
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from fastmks import _core
 from fastmks._util.check import check_number
@@ -224,6 +224,9 @@ class Custom(_FunctionKernel):
     array([[0]])
     """
 
+    python_example: ClassVar[str] = "Custom(function)"
+    functions: ClassVar[tuple[str, ...]] = ("function", "block", "self_values")
+
     function: Any = None
     block: Callable[[Any, Any], Any] | None = field(default=None, kw_only=True)
     self_values: Callable[[Any], Any] | None = field(default=None, kw_only=True)
@@ -307,6 +310,9 @@ class Similarity(_PythonKernel):
     >>> index.search(["research"]).indices
     array([[1]])
     """
+
+    python_example: ClassVar[str] = "Similarity(function, upper_bound)"
+    functions: ClassVar[tuple[str, ...]] = ("function", "upper_bound", "block", "bounds_block")
 
     function: Callable[[Any, Any], Any] | None = None
     upper_bound: Callable[[Any, Any], Any] | None = None

@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from fastmks import _core
 from fastmks._util.check import check_count, check_number
@@ -113,6 +113,9 @@ class Spectrum(GramKernel):
     True
     """
 
+    python_example: ClassVar[str] = "Spectrum(3)"
+    text_example: ClassVar[str] = "spectrum:p=3"
+
     p: int | tuple[int, int]
     weights: tuple[float, ...] | None = None
 
@@ -165,6 +168,9 @@ class Mismatch(GramKernel):
     >>> kernel("ACG", "ACT")  # ACA, ACC, ACG and ACT are within one letter of both
     4.0
     """
+
+    python_example: ClassVar[str] = "Mismatch(5, 1)"
+    text_example: ClassVar[str] = "mismatch:p=5,m=1"
 
     p: int
     m: int

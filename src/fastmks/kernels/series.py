@@ -3,7 +3,7 @@
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from fastmks import _core
 from fastmks._util.check import check_count, check_number
@@ -79,6 +79,9 @@ class GlobalAlignment(_SeriesKernel):
     >>> [round(kernel(beat, other), 3) for other in (beat, late, slow, -beat)]
     [1.0, 0.279, 0.101, 0.0]
     """
+
+    python_example: ClassVar[str] = "GlobalAlignment(bandwidth=1.0)"
+    text_example: ClassVar[str] = "globalalignment:bandwidth=1.0"
 
     bandwidth: float
     triangular: int | None = None

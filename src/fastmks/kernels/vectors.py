@@ -12,9 +12,9 @@ from fastmks.data.vectors import join_vectors, restore_vectors
 from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record
 from fastmks.kernels.object_kernel import ObjectKernel
+from fastmks.kernels.registry import known_kernels
 
 __all__ = [
-    "FORMS",
     "Cosine",
     "Epanechnikov",
     "Exponential",
@@ -73,13 +73,14 @@ class VectorKernel(ObjectKernel):
 
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the core's vector space."""
-        if type(self) not in FORMS:
+        name = type(self).__name__
+        if known_kernels().get(name) is not type(self):
             raise InvalidArgument(
                 f"kernel must be one of the classes in fastmks.kernels; got {self!r} of the "
-                f"derived class {type(self).__name__}, whose values are not known."
+                f"derived class {name}, whose values are not known."
             )
         return _core.vector_space(
-            cast(VectorStore, store).core, isa, FORMS[type(self)], **self.parameters
+            cast(VectorStore, store).core, isa, name.lower(), **self.parameters
         )
 
     def is_mercer_on(self, store: Store) -> bool:
@@ -96,6 +97,8 @@ class Linear(VectorKernel):
     >>> Linear()([1.0, 2.0], [3.0, 4.0])
     11.0
     """
+
+    also_called: ClassVar[tuple[str, ...]] = ("dot", "innerproduct")
 
     mercer_columns = math.inf
     is_normalized = False
@@ -142,6 +145,8 @@ class Polynomial(VectorKernel):
     False
     """
 
+    also_called: ClassVar[tuple[str, ...]] = ("poly",)
+
     degree: int = 2
     offset: float = 0.0
     scale: float = 1.0
@@ -179,6 +184,8 @@ class Tanh(VectorKernel):
     >>> round(Tanh(scale=0.5)([1.0, 1.0], [1.0, 1.0]), 6)
     0.761594
     """
+
+    also_called: ClassVar[tuple[str, ...]] = ("sigmoid",)
 
     scale: float = 1.0
     offset: float = 0.0
@@ -241,6 +248,8 @@ class Gaussian(_DistanceKernel):
     1.0
     """
 
+    also_called: ClassVar[tuple[str, ...]] = ("rbf",)
+
     mercer_columns = math.inf
 
 
@@ -299,21 +308,3 @@ class Spherical(_DistanceKernel):
     """
 
     mercer_columns = 3.0
-
-
-# What the core calls each kernel.
-FORMS: dict[type[VectorKernel], str] = {
-    cls: cls.__name__.lower()
-    for cls in (
-        Cosine,
-        Epanechnikov,
-        Exponential,
-        Gaussian,
-        Laplacian,
-        Linear,
-        Polynomial,
-        Spherical,
-        Tanh,
-        Triangular,
-    )
-}

@@ -6,7 +6,7 @@ import pytest
 import fastmks
 from fastmks import Fasta, Index, InvalidArgument, NotMercerError
 from fastmks import kernels as K
-from fastmks.kernels.texts import kernel_text
+from fastmks.kernels.registry import kernel_text
 from support.comparing import assert_identical
 
 STRINGS = ["MKVLA", "MLVAA", "GGS"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fastmks import IndexFileError, InvalidArgument
 from fastmks import kernels as K
-from fastmks.kernels.facts import kernel_facts, kernel_from_facts
+from fastmks.kernels.serialise import kernel_facts, kernel_from_facts
 from support.kinds.own import COMPILED
 from support.strategies import KERNELS
 

@@ -6,35 +6,15 @@ from dataclasses import MISSING, fields, replace
 from typing import Any
 
 from fastmks.errors import IndexFileError, InvalidArgument
-from fastmks.kernels.alignments import LocalAlignment, SegmentMatch, SmithWaterman
-from fastmks.kernels.base import Kernel, Normalized, OnField, Product, Scaled, Sum
+from fastmks.kernels.base import Kernel
 from fastmks.kernels.compiled import find_compiled
-from fastmks.kernels.graphs import ShortestPath, WeisfeilerLehman
-from fastmks.kernels.names import as_kernel
-from fastmks.kernels.own import Custom, Similarity, function_label, has_functions
-from fastmks.kernels.precomputed import Precomputed
-from fastmks.kernels.sequences import Mismatch, Spectrum
-from fastmks.kernels.series import GlobalAlignment
-from fastmks.kernels.sets import Jaccard, MinMax, Tanimoto
+from fastmks.kernels.own import function_label, has_functions
+from fastmks.kernels.registry import as_kernel, known_kernels
 from fastmks.kernels.substitution import Substitution
-from fastmks.kernels.vectors import FORMS
 
 __all__ = ["kernel_facts", "kernel_from_facts"]
 
 _MOST_DEPTH = 64  # of kernels within kernels
-# The parameters of each kernel that are functions.
-_FUNCTIONS: dict[type[Kernel], tuple[str, ...]] = {
-    Custom: ("function", "block", "self_values"),
-    Similarity: ("function", "upper_bound", "block", "bounds_block"),
-}
-_CLASSES: tuple[type[Kernel], ...] = (
-    *FORMS,
-    *_FUNCTIONS,
-    *(Normalized, OnField, Product, Scaled, Sum),
-    *(GlobalAlignment, LocalAlignment, SegmentMatch, SmithWaterman),
-    *(Jaccard, MinMax, Mismatch, Precomputed, ShortestPath, Spectrum, Tanimoto, WeisfeilerLehman),
-)
-_BY_NAME = {cls.__name__: cls for cls in _CLASSES}
 
 
 def kernel_facts(kernel: Kernel) -> dict[str, Any]:
@@ -84,12 +64,12 @@ def _facts(kernel: Kernel, depth: int) -> dict[str, Any]:
     if depth > _MOST_DEPTH:
         raise InvalidArgument(f"kernels in files must be nested at most {_MOST_DEPTH} deep.")
     cls = type(kernel)
-    if _BY_NAME.get(cls.__name__) is not cls:
+    if known_kernels().get(cls.__name__) is not cls:
         raise InvalidArgument(
             f"kernel must be one of the classes in fastmks.kernels to be saved; got {kernel!r} of "
             f"the class {cls.__name__}."
         )
-    functions = _FUNCTIONS.get(cls, ())
+    functions = cls.functions
     values = {field.name: getattr(kernel, field.name) for field in fields(kernel)}  # type: ignore[arg-type]
     parameters = {
         name: _plain(name, value, depth) for name, value in values.items() if name not in functions
@@ -148,7 +128,7 @@ class _StandIn:
 
 def _complete(stored: Kernel, given: Any) -> Kernel:
     """Return the kernel that is given, or that a function which is given makes of the stored."""
-    names = _FUNCTIONS.get(type(stored), ())
+    names = stored.functions
     is_one = [name for name in names if getattr(stored, name) is not None] == ["function"]
     is_function = callable(given) and not isinstance(given, (Kernel, type))
     if is_one and (is_function or find_compiled(given) is not None):
@@ -169,11 +149,11 @@ def _restore(facts: Any, depth: int) -> Kernel:
     if depth > _MOST_DEPTH:
         raise IndexFileError(f"kernels in files must be nested at most {_MOST_DEPTH} deep.")
     name = facts.get("name") if isinstance(facts, Mapping) else None
-    if not isinstance(name, str) or name not in _BY_NAME:
+    if not isinstance(name, str) or name not in known_kernels():
         raise IndexFileError(
             f"the kernel in the file is of no class that is known: {reprlib.repr(name)}."
         )
-    cls = _BY_NAME[name]
+    cls = known_kernels()[name]
     parameters, functions = facts.get("parameters"), facts.get("functions", {})
     if not isinstance(parameters, Mapping) or not isinstance(functions, Mapping):
         raise IndexFileError(f"{name} in the file must have its parameters by name.")
@@ -185,7 +165,7 @@ def _restore(facts: Any, depth: int) -> Kernel:
 
 def _check_names(cls: type[Kernel], parameters: Mapping[str, Any], functions: Any) -> None:
     """Refuse what this version does not know; of what it knows, the defaults may be missing."""
-    names = _FUNCTIONS.get(cls, ())
+    names = cls.functions
     known = {field.name: field for field in fields(cls) if field.name not in names}  # type: ignore[arg-type]
     needed = {name for name, field in known.items() if field.default is MISSING}
     if not needed <= parameters.keys() <= known.keys() or not functions.keys() <= set(names):
