@@ -9,6 +9,10 @@ Examples
 array([[4., 3.]])
 """
 
+from fastmks._util.early_interrupt import heed_early_interrupts
+
+heed_early_interrupts()  # before what takes long to import
+
 from fastmks import kernels
 from fastmks._core import version as __version__
 from fastmks.analysis.hardness import Hardness, hardness

@@ -33,7 +33,7 @@ def end_by_signals() -> Iterator[None]:
             report(lost)
 
     sys.unraisablehook = report_others
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where it is ignored
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, end)
     signal.signal(signal.SIGTERM, end)
     try:

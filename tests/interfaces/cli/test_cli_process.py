@@ -253,6 +253,69 @@ main()
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
+INTERRUPTS = """
+import os, signal, sys
+
+class Interrupts:
+    def find_spec(self, name, *_):
+        if name == os.environ["AT"]:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupts())
+"""
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        [str(Path(sys.executable).with_name("fastmks"))],
+        PROGRAM,
+        [sys.executable, "-Wignore", "-mfastmks"],
+    ],
+    ids=["script", "module", "joined"],
+)
+@pytest.mark.parametrize(
+    "module",
+    [
+        *("numpy", "fastmks._core", "fastmks.index.load", "fastmks.cli", "fastmks.cli.signals"),
+        *("typer", "fastmks.cli.app", "fastmks.cli.object_files"),
+    ],
+)
+def test_an_interrupt_at_any_import_of_the_program_is_no_news(folder, program, module):
+    (folder / "sitecustomize.py").write_text(INTERRUPTS)
+    done = subprocess.run(
+        [*program, "info", "x.fmks"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder), "AT": module},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        preexec_fn=heed_interrupts,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+@pytest.mark.parametrize(
+    "words", [["-c", "import fastmks"], ["-m", "user", "fastmks"], ["user.py"]]
+)
+def test_an_interrupt_of_other_programs_raises_an_exception(folder, words):
+    (folder / "sitecustomize.py").write_text(INTERRUPTS)
+    (folder / "user.py").write_text("import fastmks")
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder), "AT": "fastmks.index.load"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        preexec_fn=heed_interrupts,
+    )
+    assert done.returncode == -signal.SIGINT
+    assert "KeyboardInterrupt" in done.stderr
+
+
 def test_memory_does_not_grow_with_the_number_of_queries(folder):
     process, writer, stop, written = start_dripping(
         folder, "-k", "1", "--threads", "1", "--chunk", "1000", "-o", "h.csv"
