@@ -53,8 +53,8 @@ class Moved:
 
     def look(self, index: fastmks.Index) -> None:
         """Count what is new."""
-        there = {part.content for part in index._forest.parts}
-        self.n_moved += sum(len(one) for one in there - self.seen if not one.is_fresh)
+        there = {segment.data for segment in index._snapshot.segments}
+        self.n_moved += sum(len(one) for one in there - self.seen if not one.is_small)
         with_tree = {content for content in there if content.has_built[0]}
         self.evaluations += sum(map(_evaluations, with_tree - self.built))
         self.seen, self.built = there, with_tree
@@ -121,7 +121,7 @@ def move_trial(stage: Stage, case: MoveCase, *, threads: int) -> Trial:
             "rebuilds": seconds / rebuild,
             "rebuilds_with_searches": with_searches / rebuild,
             **_work(counted, whole, stage),
-            "parts": float(len(index._forest.parts)),
+            "parts": float(len(index._snapshot.segments)),
         }
 
     def check() -> tuple[int, Verdict]:
@@ -169,7 +169,7 @@ def _work(counted: list[Moved], whole: fastmks.Index, stage: Stage) -> dict[str,
         "moved_per_object": alone.n_moved / stage.n_later,
         "log2_n": math.log2(len(stage.rows)),
     }
-    rebuild = _evaluations(whole._forest.parts[0].content)
+    rebuild = _evaluations(whole._snapshot.segments[0].data)
     if rebuild:
         found |= {
             "evaluations": float(alone.evaluations),

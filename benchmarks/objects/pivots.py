@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def measure(case: Case) -> Iterator[Row]:
     """Search one case with all engines."""
-    space = fastmks.Index(case.objects, case.kernel, algorithm="scan")._content.space
+    space = fastmks.Index(case.objects, case.kernel, algorithm="scan")._largest_data.space
     queries = space.queries(case.queries)
     pivots = build_pivots(space, threads=1, progress=_QUIET)
     tree = build_tree(space, base=1.3, threads=1, progress=_QUIET, name=str)

@@ -90,7 +90,7 @@ def _bytes_beside(index: fastmks.Index, algorithm: str, problem: Problem) -> int
     """
     if problem.is_bits and algorithm != "scan":
         return None
-    built = getattr(index._content.engines, "_built", None)
+    built = getattr(index._largest_data.engines, "_built", None)
     names = {"scan": (), "filter": ("filter",), "auto": ("filter", "tree")}
     engines = (getattr(built, name, None) for name in names.get(algorithm, ("tree",)))
     return sum(int(getattr(engine, "n_bytes", 0)) for engine in engines if engine is not None)

@@ -16,16 +16,16 @@ from support.kinds import KINDS
 
 def engines_of(index):
     names = ["scan"]
-    if index._content.space.is_mercer:
+    if index._largest_data.space.is_mercer:
         names += ["tree", "dual-tree"]
-    if index._content.engines.has_filter:
+    if index._largest_data.engines.has_filter:
         names.append("filter")
     return names
 
 
 def search(index, queries, k, floors, algorithm, *, only=None, threads=1):
-    forest = index._forest
-    (space,) = forest.queries(queries)
+    snapshot = index._snapshot
+    (space,) = snapshot.queries(queries)
     asked = Search(
         queries=space,
         among=None if only is None else np.asarray(only, dtype=np.int64),
@@ -35,7 +35,7 @@ def search(index, queries, k, floors, algorithm, *, only=None, threads=1):
         floors=floors,
     )
     choice = Choice(algorithm, check_traversal(None))
-    found, _ = forest.parts[0].top_k(choice, asked, k, "queries[{}]".format)
+    found, _ = snapshot.segments[0].top_k(choice, asked, k, "queries[{}]".format)
     return found
 
 

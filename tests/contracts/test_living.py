@@ -340,7 +340,7 @@ class TestApproximation:
             index.add(rows[begin : begin + n // 6])
         if removed:
             index.remove(rng.choice(n, size=removed, replace=False))
-        assert len(index._forest.parts) > 1
+        assert len(index._snapshot.segments) > 1
         return index, rng.normal(size=(40, 4))
 
     @pytest.mark.parametrize("options", [{"epsilon": 0.5}, {"relative": 0.2}])
@@ -395,7 +395,7 @@ class TestApproximation:
 def test_queries_that_can_be_read_once_only(kernel, objects):
     index = Index(objects, kernel)
     index.add(objects[:2])
-    assert len(index._forest.parts) == 2
+    assert len(index._snapshot.segments) == 2
     assert_identical(index.search(iter(objects[:3]), k=4), index.search(objects[:3], k=4))
     assert_identical(
         index.search_above(iter(objects[:3]), 1.0), index.search_above(objects[:3], 1.0)

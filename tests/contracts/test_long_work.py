@@ -131,7 +131,7 @@ def test_python_may_end_while_a_daemon_thread_searches(work, threads):
         seen = Progress(False, is_at_work.release)
         def choose():
             while True:
-                choose_axes(index._content.space, threads={threads}, progress=seen)
+                choose_axes(index._largest_data.space, threads={threads}, progress=seen)
         threading.Thread(target=lambda: {work}, daemon=True).start()
         for _ in range(5):
             is_at_work.acquire()
@@ -211,7 +211,7 @@ def test_a_check_ends_the_wait_for_a_tree_that_another_thread_builds():
         if len(calls) > 2:
             raise TimeoutError("enough")
 
-    engines = index._forest.parts[0].content.engines
+    engines = index._snapshot.segments[0].data.engines
     try:
         with pytest.raises(TimeoutError, match="enough"):
             engines.tree(Progress(False, check))

@@ -142,7 +142,7 @@ def test_planning_a_filter_is_silent(columns):
             index = Index(rows, algorithm=algorithm)
             for _ in range(60):
                 index.search(rows[:3], k=2)
-    assert index._content.engines.has_built_filter
+    assert index._largest_data.engines.has_built_filter
 
 
 def test_estimators_are_silent():

@@ -241,7 +241,7 @@ class TestOthersThatChangeIt:
     def make(self, change, *, is_before):
         index = Index(self.ROWS[:40], algorithm="tree")
         index.add(self.ROWS[40:45])
-        assert len(index._forest.parts) == 2
+        assert len(index._snapshot.segments) == 2
         Between(index, lambda: change(index), is_before=is_before)
         return index
 

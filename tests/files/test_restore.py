@@ -41,7 +41,7 @@ class Case:
 
 
 def space_of(objects, kernel):
-    return Index(objects, kernel, algorithm="scan")._content.space
+    return Index(objects, kernel, algorithm="scan")._largest_data.space
 
 
 def tree_case(n=300):

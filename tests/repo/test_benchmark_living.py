@@ -164,9 +164,9 @@ def test_moves_and_evaluations_are_counted():
         moved = moving.count_moves(index, stage, searches=searches)
         assert len(index) == 3001
         assert 2000 <= moved.n_moved <= 3001 * np.log2(3001)
-        built = [part for part in index._forest.parts if not part.content.is_fresh]
+        built = [segment for segment in index._snapshot.segments if not segment.data.is_small]
         assert moved.evaluations >= sum(
-            part.content.engines._built.tree.build_evaluations for part in built
+            segment.data.engines._built.tree.build_evaluations for segment in built
         )
 
 

@@ -17,8 +17,8 @@ def take(objects, positions):
 
 def algorithms(index):
     names = ["scan", "auto"]
-    if index._content.space.is_mercer:
+    if index._largest_data.space.is_mercer:
         names += ["tree", "dual-tree"]
-    if index._content.engines.has_filter:
+    if index._largest_data.engines.has_filter:
         names.append("filter")
     return names

@@ -15,7 +15,7 @@ import numpy as np
 
 from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
-from fastmks.engines.space import Rounding, Space, faults_named, finite_advice
+from fastmks.engines.space import Rounding, Space, finite_advice, named_faults
 from fastmks.errors import KernelValueError, NotMercerError
 from fastmks.kernels import Kernel
 from fastmks.kernels.object_kernel import leaves
@@ -29,8 +29,8 @@ _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 _UNIT = 2.0**-53
 _MOST_VALUES = 1_000_000  # kernel values of a block
-_MOST_DEAR = 4096  # objects whose values are remembered: 128 MiB
-_DEAR_ROWS = 32  # of a block of values to remember
+_MOST_EXPENSIVE = 4096  # objects whose values are remembered: 128 MiB
+_EXPENSIVE_ROWS = 32  # of a block of values to remember
 _POINTS = 4  # on which intervals are centred, along each direction
 _SHARES = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1.0)  # of the objects, per interval
 
@@ -48,7 +48,9 @@ class Sample:
         self.space = Space(objects.take(positions), kernel, name=self.name_of)
         self.threads = self.space.threads(threads)
         self.self_values = self.space.self_values()
-        self.is_dear = len(self) <= _MOST_DEAR and any(leaf.is_dear for _, leaf in leaves(kernel))
+        self.is_expensive = len(self) <= _MOST_EXPENSIVE and any(
+            leaf.is_expensive for _, leaf in leaves(kernel)
+        )
         self._part_of: Sample | None = None
         self._places = np.arange(len(self))
         self._remembered: dict[Space, _Floats] = {}  # K(row, object), by the space of the rows
@@ -70,7 +72,7 @@ class Sample:
 
     def part(self, places: slice) -> "Sample":
         """Return some of the objects."""
-        if not self.is_dear:
+        if not self.is_expensive:
             return self._taken(places)
         part = copy(self)
         part.positions, part.self_values = self.positions[places], self.self_values[places]
@@ -101,7 +103,7 @@ class Sample:
 
     def values_from(self, rows: "Sample") -> _Floats:
         """Return K(row, object) for every row, checked against Cauchy and Schwarz."""
-        if not self.is_dear:
+        if not self.is_expensive:
             return self._evaluated(rows)
         self.remember(rows, None)
         return self._whole._remembered[rows.space][np.ix_(rows._places, self._places)]
@@ -115,7 +117,7 @@ class Sample:
             whole._remembered[rows.space] = whole._evaluated(rows)
             return
         values = np.zeros((len(whole), len(whole)))
-        for places in whole.blocks(_DEAR_ROWS * len(whole)):  # on and above the diagonal
+        for places in whole.blocks(_EXPENSIVE_ROWS * len(whole)):  # on and above the diagonal
             begin = slice(places.start, None)
             values[places, begin] = whole._taken(begin)._evaluated(whole._taken(places))
             if report is not None:
@@ -127,7 +129,7 @@ class Sample:
 
     def _evaluated(self, rows: "Sample") -> _Floats:
         kernel = self.space.kernel
-        with faults_named(kernel, rows.name_of, self.name_of):
+        with named_faults(kernel, rows.name_of, self.name_of):
             values = _core.scan_matrix(self.space.core, rows.space.core, self.threads)
         relative, absolute = self.rounding_with(rows)
         with own_arithmetic():
@@ -164,7 +166,7 @@ class Sample:
 def expansions(sample: Sample, report: Callable[[int], None] | None) -> _Floats:
     """Return for each object the greatest |B(p, 2r)| / |B(p, r)| among the sample."""
     found = np.empty(len(sample))
-    if sample.is_dear:
+    if sample.is_expensive:
         sample.remember(sample, report)
         report = None
     for places in sample.blocks():

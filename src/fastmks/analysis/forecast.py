@@ -56,7 +56,7 @@ def _evaluations(drawn: Sample, part: _Positions, queries: Sample) -> float:
     objects: Any = drawn.objects.take(drawn.positions[part])
     asked: Any = queries.space.objects
     kernel = drawn.space.kernel
-    if drawn.is_dear:
+    if drawn.is_expensive:
         objects = drawn.values_from(drawn)[np.ix_(part, part)]
         asked = np.column_stack([drawn.values_from(queries)[:, part], queries.self_values])
         kernel = Remembered(kernel=kernel, rtol=drawn.rounding_with(queries).relative)

@@ -74,7 +74,7 @@ def build(
 def _described(index: Index, path: str, seconds: float) -> str:
     """Return an index in words, with its size and what it cost."""
     built = ""
-    if index._forest.settings.algorithm in ("tree", "dual-tree") and len(index):
+    if index._snapshot.settings.algorithm in ("tree", "dual-tree") and len(index):
         built = f", {counted(index.tree.build_evaluations, 'kernel evaluation')}"
     return f"{index!r}, {Path(path).stat().st_size:,} bytes, {seconds:.3g} s{built}"
 
@@ -105,7 +105,7 @@ def add(
         if ids is not None:
             names = list(id_lines(ids))
         if names is not None:
-            is_text = index._forest.settings.has_text_ids
+            is_text = index._snapshot.settings.has_text_ids
             names = read_names(names, is_text=is_text, where=where)
         with form_named(source):
             added = index.add(read, names)
@@ -131,7 +131,7 @@ def remove(
     with changing(file):
         index = load(file)
         names = [*(ids or ()), *(() if source is None else id_lines(source))]
-        is_text = index._forest.settings.has_text_ids
+        is_text = index._snapshot.settings.has_text_ids
         index.remove(read_names(names, is_text=is_text, where="IDS"))
         index._write(file)
     seconds = time.perf_counter() - started

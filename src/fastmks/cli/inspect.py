@@ -42,20 +42,20 @@ def info(file: IndexArgument, as_json: JsonOption = False) -> None:
 
 
 def _facts(index: Index, path: str) -> dict[str, Any]:
-    settings, parts = index._forest.settings, index._forest.parts
-    built = [part.content.engines.has_built for part in parts]
+    settings, segments = index._snapshot.settings, index._snapshot.segments
+    built = [segment.data.engines.has_built for segment in segments]
     return {
         "file": path,
         "file_bytes": Path(path).stat().st_size,
         "memory_bytes": index.nbytes,
         "n_objects": len(index),
-        "objects": index._forest.like.kind,
+        "objects": index._snapshot.like.kind,
         "ids": "strings" if settings.has_text_ids else "numbers",
         "kernel": repr(index.kernel),
         "is_mercer": index.kernel.is_mercer,
         "algorithm": settings.algorithm,
         "base": settings.base,
-        "parts": len(parts),
+        "parts": len(segments),
         "has_tree": any(has_tree for has_tree, _ in built),
         "has_filter": any(has_filter for _, has_filter in built),
     }

@@ -101,13 +101,13 @@ def _sample(index: Index) -> Index:
     """Return an index of a few objects of another, evenly spread."""
     n_objects = len(index)
     spread = np.linspace(0, n_objects - 1, min(n_objects, _N_SAMPLED)).astype(np.int64)
-    ids = index._forest.ids_at(np.unique(spread))
+    ids = index._snapshot.ids_at(np.unique(spread))
     return Index(index.get(ids), index.kernel, ids=ids)
 
 
 def _digest(samples: list[Index]) -> Digest:
     kernel = samples[0].kernel
-    chunks = [chunk for sample in samples for chunk in sample._content.chunks]
+    chunks = [chunk for sample in samples for chunk in sample._largest_data.chunks]
     joined = join_objects(kernel, chunks)
     sizes = [len(sample) for sample in samples]
     numbers = np.repeat(np.arange(len(samples), dtype=np.int64), sizes)

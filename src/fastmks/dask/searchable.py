@@ -183,7 +183,7 @@ class SearchableShards(ABC):
             blocks = self._query_blocks(queries)
             answers = self._merge_blocks([ask(block) for block in blocks.futures], checked_k)
             return DistributedHits(self._cluster, answers, blocks, context, k=checked_k)
-        self._none._forest.count_queries(queries)  # so that what is wrong with them is known here
+        self._none._snapshot.count_queries(queries)  # so that what is wrong with them is known here
         answers = ask(self._cluster.share(queries, len(asked)))
         return make_hits(self._merge_here(answers, checked_k), context)
 
@@ -229,7 +229,7 @@ class SearchableShards(ABC):
         if is_distributed(queries):
             thresholds = np.array([check_number("threshold", threshold)])
         else:
-            n_queries = self._none._forest.count_queries(queries)
+            n_queries = self._none._snapshot.count_queries(queries)
             thresholds = check_threshold(threshold, n_queries)
         asked = [
             (
@@ -287,7 +287,7 @@ class SearchableShards(ABC):
         return merge_answers(self._cluster.results(few), k)
 
     def _choice(self, algorithm: str | None, traversal: Any) -> Choice:
-        own = self._none._forest.settings.algorithm
+        own = self._none._snapshot.settings.algorithm
         name = own if algorithm is None else check_algorithm(algorithm)
         return Choice(name, check_traversal(traversal))
 
@@ -295,7 +295,7 @@ class SearchableShards(ABC):
         self, state: State, n_objects: int, threads: int | None, started: float
     ) -> Context:
         own = max((shard.facts.threads for shard in state.shards), default=1)
-        least = "<U1" if self._none._forest.settings.has_text_ids else "<i8"
+        least = "<U1" if self._none._snapshot.settings.has_text_ids else "<i8"
         id_dtype = np.result_type(least, *(shard.facts.id_dtype for shard in state.shards)).str
         return Context(n_objects, own if threads is None else threads, started, id_dtype)
 
@@ -346,7 +346,7 @@ class SearchableShards(ABC):
 
     def _read_ids(self, ids: Any, name: str) -> _Array:
         wanted = read_ids(ids, name)
-        check_kind(wanted, is_text=self._none._forest.settings.has_text_ids, name=name)
+        check_kind(wanted, is_text=self._none._snapshot.settings.has_text_ids, name=name)
         return wanted
 
     def _find(self, state: State, wanted: _Array) -> list[_Array]:

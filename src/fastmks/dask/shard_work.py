@@ -15,7 +15,7 @@ from fastmks.errors import FastmksError, InvalidArgument, ShardError
 from fastmks.index.index import Index
 from fastmks.index.merge import NOWHERE, merge_above, merge_top_k
 from fastmks.index.segment import Choice
-from fastmks.index.snapshot import Asked, Forest
+from fastmks.index.snapshot import Asked, Snapshot
 
 __all__ = [
     "Answer",
@@ -104,27 +104,27 @@ def shard_named(shard: str, *, is_search: bool = False) -> Iterator[None]:
 
 def describe_shard(index: Index) -> ShardFacts:
     """Return what the client wants to know of a shard."""
-    forest = index._forest
+    snapshot = index._snapshot
     return ShardFacts(
-        n_objects=len(forest),
+        n_objects=len(snapshot),
         n_bytes=index.nbytes,
-        next_id=forest.next_id,
-        threads=forest.settings.threads,
-        id_dtype=forest.ids.dtype.str if forest.settings.has_text_ids else "<i8",
-        kind=forest.like.kind,
-        form=forest.like.form,
+        next_id=snapshot.next_id,
+        threads=snapshot.settings.threads,
+        id_dtype=snapshot.ids.dtype.str if snapshot.settings.has_text_ids else "<i8",
+        kind=snapshot.like.kind,
+        form=snapshot.like.form,
     )
 
 
 def empty_copy(index: Index) -> Index:
     """Return an index like this one, without its objects: what queries are checked with."""
-    forest = index._forest
-    return Index._of(Forest(forest.settings, [], forest.like, forest.next_id))
+    snapshot = index._snapshot
+    return Index._of(Snapshot(snapshot.settings, [], snapshot.like, snapshot.next_id))
 
 
 def find_in_shard(index: Index, ids: Packed) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Return which of some ids are those of objects of the shard."""
-    return index._forest.has(unpack(ids))
+    return index._snapshot.has(unpack(ids))
 
 
 def get_from_shard(index: Index, ids: Packed) -> Any:
@@ -172,19 +172,19 @@ def search_routed(
 
 
 def _search(index: Index, queries: Any, question: Question) -> Answer:
-    forest = index._forest
-    if not forest.can_afford(question.approximation, question.k):
-        forest = index._whole_forest()
-    asked = _ask(index, forest, queries, question)
-    found, engine = forest.top_k(asked, question.k)
+    snapshot = index._snapshot
+    if not snapshot.can_afford(question.approximation, question.k):
+        snapshot = index._merge_segments()
+    asked = _ask(index, snapshot, queries, question)
+    found, engine = snapshot.top_k(asked, question.k)
     is_real = found.positions < NOWHERE
     named = replace(
         found,
         positions=np.where(is_real, found.positions + question.start, NOWHERE),
-        ids=forest.ids_at(np.where(is_real, found.positions, 0)),
+        ids=snapshot.ids_at(np.where(is_real, found.positions, 0)),
         cost=_with_prepared(found.cost, asked),
     )
-    return Answer(named, {engine: _n_among(forest, asked)})
+    return Answer(named, {engine: _n_among(snapshot, asked)})
 
 
 def search_shard_above(index: Index, queries: Any, packed: Packed) -> Answer:
@@ -192,20 +192,20 @@ def search_shard_above(index: Index, queries: Any, packed: Packed) -> Answer:
     question: Question = unpack(packed)
     assert question.thresholds is not None
     with shard_named(question.shard, is_search=True):
-        forest = index._forest
-        asked = _ask(index, forest, queries, question)
+        snapshot = index._snapshot
+        asked = _ask(index, snapshot, queries, question)
         n_queries = len(asked.queries[0])
         thresholds = question.thresholds
         if len(thresholds) == 1:  # one for all, where nobody knew how many there are
             thresholds = np.full(n_queries, thresholds[0])
-        found, engine = forest.above(asked, thresholds)
+        found, engine = snapshot.above(asked, thresholds)
         named = replace(
             found,
             positions=found.positions + question.start,
-            ids=forest.ids_at(found.positions),
+            ids=snapshot.ids_at(found.positions),
             cost=_with_prepared(found.cost, asked),
         )
-        return Answer(named, {engine: _n_among(forest, asked)})
+        return Answer(named, {engine: _n_among(snapshot, asked)})
 
 
 def find_nothing(none: Packed, queries: Any) -> Answer:
@@ -216,17 +216,17 @@ def find_nothing(none: Packed, queries: Any) -> Answer:
     return Answer(nothing, {})
 
 
-def _ask(index: Index, forest: Forest, queries: Any, question: Question) -> Asked:
+def _ask(index: Index, snapshot: Snapshot, queries: Any, question: Question) -> Asked:
     with queries_named(queries):
-        spaces = forest.queries(given_queries(queries))
+        spaces = snapshot.queries(given_queries(queries))
     if question.rows is not None:
         parts = {space: space.part(question.rows) for space in dict.fromkeys(spaces)}
         spaces = [parts[space] for space in spaces]
     return Asked(
         choice=question.choice,
         queries=spaces,
-        among=None if question.only is None else forest.chosen(question.only),
-        threads=index._allowed_threads(forest, question.threads),
+        among=None if question.only is None else snapshot.chosen(question.only),
+        threads=index._allowed_threads(snapshot, question.threads),
         progress=Progress(False),
         approximation=question.approximation,
         floors=question.floors,
@@ -254,8 +254,8 @@ def _with_prepared(cost: Cost, asked: Asked) -> Cost:
     return replace(cost, self_evaluations=cost.self_evaluations + prepared)
 
 
-def _n_among(forest: Forest, asked: Asked) -> int:
-    return len(forest) if asked.among is None else sum(map(len, asked.among))
+def _n_among(snapshot: Snapshot, asked: Asked) -> int:
+    return len(snapshot) if asked.among is None else sum(map(len, asked.among))
 
 
 def merge_answers(answers: Sequence[Answer], k: int | None) -> Answer:

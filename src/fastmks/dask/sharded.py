@@ -232,9 +232,9 @@ class ShardedIndex(LivingShards):
         save_shards(self._cluster, shards, state.next_id, folder, encode, progress=bool(progress))
 
     def __repr__(self) -> str:
-        state, settings = self._state, self._none._forest.settings
+        state, settings = self._state, self._none._snapshot.settings
         return (
-            f"<ShardedIndex: {len(state)} {self._none._forest.like.kind} in "
+            f"<ShardedIndex: {len(state)} {self._none._snapshot.like.kind} in "
             f"{len(state.shards)} shards, {settings.kernel!r}, {settings.algorithm}>"
         )
 

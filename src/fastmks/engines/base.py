@@ -1,4 +1,4 @@
-"""What every engine is asked and what it answers. Engines are Scan and Tree."""
+"""What every engine is asked, and what it answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,7 @@ from fastmks.errors import InvalidArgument
 __all__ = ["AboveFound", "Cost", "Engine", "Search", "TopKFound", "Tracer", "plain_int64"]
 
 _Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+_Slots: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class Tracer:
@@ -23,7 +23,7 @@ class Tracer:
 
     def __init__(self) -> None:
         self._traced: list[tuple[Space, _core.TracedSpace]] = []
-        self._noted: list[_Positions] = []
+        self._noted: list[_Slots] = []
 
     def core_of(self, space: Space) -> _core.Space:
         """Return what an engine is to search instead of a space."""
@@ -31,32 +31,32 @@ class Tracer:
         self._traced.append((space, traced))
         return traced
 
-    def note(self, space: Space, places: _Positions) -> None:
+    def note(self, space: Space, places: _Slots) -> None:
         """Note objects whose values an engine asks for apart from a search."""
         self._noted.append(places if space.order is None else space.order[places])
 
     def evaluated(self, n_objects: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Return whose values were asked for, by position."""
+        """Return which objects were evaluated, by slot."""
         mask = np.zeros(n_objects, dtype=bool)
         for space, traced in self._traced:
             mask[slice(None) if space.order is None else space.order] |= traced.seen()
-        for positions in self._noted:
-            mask[positions] = True
+        for slots in self._noted:
+            mask[slots] = True
         return mask
 
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """What an engine is asked: these queries, among these positions (all when None)."""
+    """What an engine is asked: these queries, among the objects in these slots (None: all)."""
 
     queries: Space
-    among: _Positions | None
+    among: _Slots | None
     skip_self: bool  # query i is object i, and not an answer to itself
     threads: int
     progress: Progress
     approximation: Approximation = EXACT
     # A value per query below which hits do not matter, since k of at least it are known: where
-    # there are fewer than k others, the answer is filled up with it, behind all positions.
+    # there are fewer than k others, the answer is filled up with it, after all positions.
     floors: _Floats | None = None
     tracer: Tracer | None = None
 
@@ -64,17 +64,17 @@ class Search:
         """Return a space as the core is to search it."""
         return space.core if self.tracer is None else self.tracer.core_of(space)
 
-    def of_queries(self, positions: _Positions) -> "Search":
+    def of_queries(self, positions: _Slots) -> "Search":
         """Return the same search for some of the queries."""
         floors = None if self.floors is None else self.floors[positions]
         return replace(self, queries=self.queries.part(positions), floors=floors)
 
     def among_all(
         self, space: Space
-    ) -> tuple[_core.Space, _core.Space, _Positions | None, _Positions | None]:
-        """Return what the core is told of a search that looks at all objects of a space.
+    ) -> tuple[_core.Space, _core.Space, _Slots | None, _Slots | None]:
+        """Return what the core is told of a search that examines all objects of a space.
 
-        The objects, the queries, the places to search, and the position of each place.
+        The objects, the queries, the places to search, and the slot of each place.
         """
         return self.core_of(space), self.queries.core, space.places(self.among), space.order
 
@@ -101,10 +101,13 @@ class Cost:
 
 @dataclass(frozen=True)
 class TopKFound:
-    """The k best of each query, (n_queries, k), and how much better a missed one may be."""
+    """The k best of each query, (n_queries, k), and how much better a missed one may be.
+
+    `positions` are slots where an engine or a segment answers.
+    """
 
     values: _Floats
-    positions: _Positions
+    positions: _Slots
     gap: _Floats
     cost: Cost
     ids: np.ndarray[Any, Any] | None = None  # once the answer has left the index
@@ -112,11 +115,14 @@ class TopKFound:
 
 @dataclass(frozen=True)
 class AboveFound:
-    """All at or above each query's threshold; query i has offsets[i] to offsets[i + 1]."""
+    """All at or above each query's threshold; query i has offsets[i] to offsets[i + 1].
 
-    offsets: _Positions
+    `positions` are slots where an engine or a segment answers.
+    """
+
+    offsets: _Slots
     values: _Floats
-    positions: _Positions
+    positions: _Slots
     cost: Cost
     ids: np.ndarray[Any, Any] | None = None  # once the answer has left the index
 
@@ -148,6 +154,6 @@ class Engine(Protocol):
         ...
 
 
-def plain_int64(array: np.ndarray[Any, Any]) -> _Positions:
+def plain_int64(array: np.ndarray[Any, Any]) -> _Slots:
     """The same memory as numpy's own int64: the core's arrives as C's long long and prints so."""
     return array.view(np.int64)

@@ -27,13 +27,13 @@ __all__ = [
     "chosen_isa",
     "evaluate_matrix",
     "evaluate_pair",
-    "faults_named",
     "finite_advice",
     "has_normalization",
+    "named_faults",
 ]
 
 Namer = Callable[[int], str]
-_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+_Slots: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 
 _MOST_PIVOTS_NAMED = 8
@@ -56,8 +56,8 @@ class Rounding(NamedTuple):
 class Space:
     """Objects under one kernel. Queries are objects of another Space with the same kernel.
 
-    An engine may keep its objects in an order of its own: `order[place]` is then the position of
-    the object at a place, as the user counts. None means as given.
+    An engine may keep its objects in an order of its own: `order[place]` is then the slot of the
+    object at a place. None means that places are slots.
     """
 
     def __init__(
@@ -66,14 +66,14 @@ class Space:
         kernel: Kernel,
         *,
         name: Namer = "objects[{}]".format,
-        order: _Positions | None = None,
+        order: _Slots | None = None,
         isa: str | None = None,
     ) -> None:
         self.objects = objects
         self.kernel = kernel
         self.order = order
         self._size = len(objects)
-        with faults_named(kernel, name, name):
+        with named_faults(kernel, name, name):
             self.core = _build(kernel, objects, (), chosen_isa() if isa is None else isa)
 
     def __len__(self) -> int:
@@ -84,39 +84,39 @@ class Space:
         read = read_queries(queries, self.kernel, self.objects)
         return Space(read, self.kernel, name="queries[{}]".format, isa=self.isa)
 
-    def ordered(self, order: _Positions) -> "Space":
+    def ordered(self, order: _Slots) -> "Space":
         """Return the same objects, copied, with the one at order[place] at each place."""
         before = order if self.order is None else self.order[order]
         return Space(self.objects.take(order), self.kernel, order=before)
 
-    def part(self, places: _Positions) -> "Space":
+    def part(self, places: _Slots) -> "Space":
         """Return some of the objects, copied, as a space of their own."""
         return Space(self.objects.take(places), self.kernel)
 
-    def places(self, positions: _Positions | None) -> _Positions | None:
-        """Return where the objects at these positions lie, increasing; None for all."""
-        if positions is None or self.order is None:
-            return positions
+    def places(self, slots: _Slots | None) -> _Slots | None:
+        """Return the places of the objects in these slots, increasing; None for all."""
+        if slots is None or self.order is None:
+            return slots
         is_wanted = np.zeros(len(self), dtype=bool)
-        is_wanted[positions] = True
+        is_wanted[slots] = True
         return np.flatnonzero(is_wanted[self.order]).astype(np.int64)
 
-    def places_of(self, positions: _Positions) -> _Positions:
-        """Return where the object at each of these positions lies."""
+    def places_of(self, slots: _Slots) -> _Slots:
+        """Return the place of the object in each of these slots, in their order."""
         if self.order is None:
-            return positions
+            return slots
         place_of = np.empty(len(self), dtype=np.int64)
         place_of[self.order] = np.arange(len(self))
-        return place_of[positions]
+        return place_of[slots]
 
     def in_first_order(self) -> Objects:
-        """Return the objects by position: these themselves, or copies."""
+        """Return the objects by slot: these themselves, or copies."""
         if self.order is None:
             return self.objects
         return self.objects.take(self.places_of(np.arange(len(self))))
 
-    def position(self, place: int) -> int:
-        """Return the position, as the user counts, of the object at a place."""
+    def slot(self, place: int) -> int:
+        """Return the slot of the object at a place."""
         return place if self.order is None else int(self.order[place])
 
     @property
@@ -246,8 +246,8 @@ def finite_advice(kernel: Kernel) -> str:
     return " ".join(dict.fromkeys(leaf.finite_advice for _, leaf in leaves(kernel)))
 
 
-class faults_named:  # noqa: N801, a context manager, on the way of every search
-    """Turn faults of the core, which knows positions only, into errors that name the objects."""
+class named_faults:  # noqa: N801, a context manager, on the way of every search
+    """Turn faults of the core, which knows places only, into errors that name the objects."""
 
     __slots__ = ("_kernel", "_name_object", "_name_query")
 
@@ -278,20 +278,20 @@ def _named(
             "no file, this is a fault of fastmks: algorithm='scan' needs neither.)"
         )
     if isinstance(fault, _core.ValueFault):
-        query, position, value = fault.args
+        query, place, value = fault.args
         return KernelValueError(
-            f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}; "
+            f"{kernel!r} gives {name_query(query)} and {name_object(place)} the value {value}; "
             f"a ranking needs finite values. {finite_advice(kernel)}"
         )
     if isinstance(fault, _core.NotMercerFault):
-        query, position, value, limit = fault.args
-        if position == _core.itself:
+        query, place, value, limit = fault.args
+        if place == _core.itself:
             return NotMercerError(
                 f"{kernel!r} gives {name_query(query)} and itself the value {value}; a Mercer "
                 f"kernel has no negative K(x, x). {_SCAN_INSTEAD}"
             )
         return NotMercerError(
-            f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}; "
+            f"{kernel!r} gives {name_query(query)} and {name_object(place)} the value {value}; "
             f"their values with themselves allow a Mercer kernel at most {limit:.6g} in magnitude."
             f" {_SCAN_INSTEAD}"
         )
@@ -304,29 +304,29 @@ def _named(
             f"{_SCAN_INSTEAD}"
         )
     if isinstance(fault, _core.PivotFault):
-        query, position, value, limit, pivots = fault.args
+        query, place, value, limit, pivots = fault.args
         shown = ", ".join(map(name_object, pivots[:_MOST_PIVOTS_NAMED]))
         if len(pivots) > _MOST_PIVOTS_NAMED:
             shown += f" and {len(pivots) - _MOST_PIVOTS_NAMED} more"
-        if position == _core.itself:
+        if place == _core.itself:
             return NotMercerError(
                 f"{kernel!r} gives {name_query(query)} values with {shown} that take "
                 f"K(x, x) >= {value:.6g} of a Mercer kernel; it is {limit:.6g}. {_SCAN_INSTEAD}"
             )
         return NotMercerError(
-            f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}; "
+            f"{kernel!r} gives {name_query(query)} and {name_object(place)} the value {value}; "
             f"their values with {shown} allow a Mercer kernel at most {limit:.6g}. {_SCAN_INSTEAD}"
         )
     if isinstance(fault, _core.BoundFault):
-        query, position, value, bound = fault.args
+        query, place, value, bound = fault.args
         return KernelValueError(
-            f"{kernel!r} gives {name_query(query)} and {name_object(position)} the value {value}, "
+            f"{kernel!r} gives {name_query(query)} and {name_object(place)} the value {value}, "
             f"more than its upper bound {bound}. An upper bound must be at least the value; pass "
             "algorithm='scan' to search without it."
         )
     if isinstance(fault, _core.ReturnFault):
-        query, position, problem = fault.args
-        other = "itself" if position == _core.itself else name_object(position)
+        query, place, problem = fault.args
+        other = "itself" if place == _core.itself else name_object(place)
         return KernelValueError(
             f"{kernel!r} was asked for {name_query(query)} and {other}, and {problem}."
         )
@@ -338,8 +338,8 @@ def _named(
             "algorithm='scan'."
         )
     if isinstance(fault, _core.SelfValueFault):
-        position, value = fault.args
-        x = name_object(position)
+        place, value = fault.args
+        x = name_object(place)
         if value < 0:
             return NotMercerError(
                 f"{kernel!r} cannot be normalised: K(x, x) = {value} for {x}, and a Mercer kernel "
@@ -367,7 +367,7 @@ def evaluate_matrix(
     if B is not None:
         rows = Space(read_queries(A, kernel, columns.objects, name="A"), kernel, name=name_row)
     n_threads = columns.threads(check_threads(threads))
-    with faults_named(kernel, name_row, name_column):
+    with named_faults(kernel, name_row, name_column):
         return _core.scan_matrix(columns.core, rows.core, n_threads)
 
 
@@ -377,5 +377,5 @@ def evaluate_pair(kernel: Kernel, x: Any, y: Any) -> float:
     query = Space(read_one(x, kernel, objects.objects, name="x"), kernel, name=lambda _: "x")
     if len(objects) != 1 or len(query) != 1:
         raise InvalidArgument("x and y must be one object each; for more, use kernel.matrix(A, B).")
-    with faults_named(kernel, lambda _: "x", lambda _: "y"):
+    with named_faults(kernel, lambda _: "x", lambda _: "y"):
         return float(_core.scan_matrix(objects.core, query.core, 1)[0, 0])

@@ -25,7 +25,7 @@ from fastmks.kernels import Kernel
 from fastmks.kernels.objects import Objects, restore_objects
 from fastmks.kernels.own import has_functions
 
-__all__ = ["Engines", "Returned", "restore_engines"]
+__all__ = ["BuiltEngines", "HandedBack", "restore_engines"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class _Built:
     filter: CoreFilter | None = None
 
 
-class Engines:
+class BuiltEngines:
     """Scan, filter and tree of the same objects. Any number of threads may ask at once."""
 
     def __init__(self, space: Space, *, base: float, threads: int, name: Namer) -> None:
@@ -124,7 +124,7 @@ class Engines:
                     built.space,
                     threads=threads,
                     progress=progress,
-                    name=lambda place: self._name(built.space.position(place)),
+                    name=lambda place: self._name(built.space.slot(place)),
                     like=like,
                 )
             self._built = replace(built, filter=made)
@@ -162,7 +162,7 @@ class Engines:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Returned:
+class HandedBack:
     """What a file does not hold: objects, in the order in which they came, or how to read them."""
 
     objects: list[Any] | None = None
@@ -178,17 +178,17 @@ def restore_engines(
     threads: int,
     name: Namer,
     like: Objects,
-    returned: Returned,
-) -> Engines:
+    handed_back: HandedBack,
+) -> BuiltEngines:
     """Return the engines of a file, and the objects in them, which must be like those given."""
-    core, order, given = None, None, returned.objects
+    core, order, given = None, None, handed_back.objects
     if "tree" in record.facts:
         core = restore_tree_core(record.part("tree"), n_objects)
         order = plain_int64(core.order())
         if given is not None:
             given = [given[position] for position in order.tolist()]
     objects = restore_objects(
-        record.part("objects"), kernel, like=like, objects=given, decode=returned.decode
+        record.part("objects"), kernel, like=like, objects=given, decode=handed_back.decode
     )
     if len(objects) != n_objects:
         raise IndexFileError(f"there are {len(objects)} objects where {n_objects} should be.")
@@ -202,7 +202,7 @@ def restore_engines(
     tree = None
     if core is not None:
         tree = restore_tree(core, space, record.part("tree"), name=name)
-    engines = Engines(space, base=base, threads=threads, name=name)
+    engines = BuiltEngines(space, base=base, threads=threads, name=name)
     has_filter = "filter" in record.facts
     engines._built = _Built(
         space, tree, restore_filter(space, record.part("filter")) if has_filter else None

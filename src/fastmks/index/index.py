@@ -16,14 +16,14 @@ from fastmks.engines.tree.tree import Tree
 from fastmks.errors import InvalidArgument
 from fastmks.index.ids import added_ids, check_kind, first_ids, read_ids, shown
 from fastmks.index.searchable import Searchable, check_algorithm
-from fastmks.index.segment import Content, Settings
-from fastmks.index.snapshot import Forest, find_ids, plant
+from fastmks.index.segment import SegmentData, Settings
+from fastmks.index.snapshot import Snapshot, find_ids, first_snapshot
 from fastmks.kernels import Kernel, as_kernel
 from fastmks.kernels.objects import read_more, read_objects
 
 __all__ = ["Index"]
 
-_OWN = ("_changing", "_recent", "_forest")  # what an index is made of
+_OWN = ("_changing", "_recent", "_snapshot")  # what an index is made of
 
 
 class Index(Searchable):
@@ -94,40 +94,40 @@ class Index(Searchable):
             threads=check_threads(threads),
             has_text_ids=names.is_text,
         )
-        self._begin(plant(read.copy() if copy else read, settings, names))
-        engines = self._forest.parts[0].content.engines
+        self._begin(first_snapshot(read.copy() if copy else read, settings, names))
+        engines = self._snapshot.segments[0].data.engines
         if settings.algorithm in ("tree", "dual-tree"):
             engines.tree(Progress(bool(progress)))
         elif settings.algorithm == "filter":
             engines.filter(Progress(bool(progress)))
 
     def __repr__(self) -> str:
-        algorithm = self._forest.settings.algorithm
-        return f"<Index: {len(self)} {self._forest.like.kind}, {self.kernel!r}, {algorithm}>"
+        algorithm = self._snapshot.settings.algorithm
+        return f"<Index: {len(self)} {self._snapshot.like.kind}, {self.kernel!r}, {algorithm}>"
 
     def __contains__(self, name: object) -> bool:
         try:
             wanted = read_ids([name], "ids")
-            check_kind(wanted, is_text=self._forest.settings.has_text_ids, name="ids")
+            check_kind(wanted, is_text=self._snapshot.settings.has_text_ids, name="ids")
         except InvalidArgument:
             return False
-        return bool(self._forest.has(wanted)[0])
+        return bool(self._snapshot.has(wanted)[0])
 
     @property
     def tree(self) -> Tree:
         """The cover tree of all objects; built now if it was not needed before.
 
-        An index that has grown or shrunk is put into one part for it.
+        An index that has changed since is put into one segment for it.
         """
-        forest = self._whole_forest()
-        if len(forest) == 0:
+        snapshot = self._merge_segments()
+        if len(snapshot) == 0:
             raise InvalidArgument("the index holds no objects, and so has no tree.")
-        return forest.parts[0].content.engines.tree(Progress(False))
+        return snapshot.segments[0].data.engines.tree(Progress(False))
 
     @property
     def kernel(self) -> Kernel:
         """The kernel that ranks the objects."""
-        return self._forest.settings.kernel
+        return self._snapshot.settings.kernel
 
     @property
     def ids(self) -> np.ndarray[Any, Any]:
@@ -136,14 +136,14 @@ class Index(Searchable):
         Strings are an array of numpy's, of one width, or one of Python's strings (dtype object)
         where one width would take much more memory.
         """
-        view: np.ndarray[Any, Any] = self._forest.ids.view()
+        view: np.ndarray[Any, Any] = self._snapshot.ids.view()
         view.flags.writeable = False
         return view
 
     @property
     def nbytes(self) -> int:
         """The memory of objects, ids, and what was built to search them, in bytes."""
-        return sum(part.content.n_bytes for part in self._forest.parts)
+        return sum(segment.data.n_bytes for segment in self._snapshot.segments)
 
     def add(self, objects: Any, ids: Any = None) -> np.ndarray[Any, Any]:
         """Add objects; the next search finds them.
@@ -180,18 +180,18 @@ class Index(Searchable):
     def _add(self, objects: Any, ids: Any, *, is_new: bool = True) -> np.ndarray[Any, Any]:
         """Add objects; `is_new` unless an earlier version has taken their ids."""
         with self._changing.alone():
-            forest = self._forest
-            settings = forest.settings
-            read = read_more(objects, settings.kernel, forest.like_all())
+            snapshot = self._snapshot
+            settings = snapshot.settings
+            read = read_more(objects, settings.kernel, snapshot.like_all())
             names = self._new_ids(_given_ids(objects, ids), len(read), is_new=is_new)
             if len(names) == 0:
-                return forest.ids[:0]
+                return snapshot.ids[:0]
             read = read.copy()
-            if settings.can_fault and not settings.has_one_part:  # then it is known now
+            if settings.can_fault and not settings.has_one_segment:  # then it is known now
                 Space(read, settings.kernel, name="objects[{}]".format)
-            grown = forest.grown(read, names)
-            self._recent.add(forest, grown, names)
-            self._forest = grown
+            changed = snapshot.with_added(read, names)
+            self._recent.add(snapshot, changed, names)
+            self._snapshot = changed
             return names
 
     def remove(self, ids: Any) -> None:
@@ -213,12 +213,12 @@ class Index(Searchable):
         (False, 2)
         """
         with self._changing.alone():
-            forest = self._forest
+            snapshot = self._snapshot
             names = read_ids(ids, "ids")
-            found = forest.find(names, name="ids")
-            shrunk = forest.shrunk([np.unique(part[part >= 0]) for part in found])
-            self._recent.remove(forest, shrunk, names)
-            self._forest = shrunk
+            found = snapshot.find(names, name="ids")
+            changed = snapshot.with_removed([np.unique(slots[slots >= 0]) for slots in found])
+            self._recent.remove(snapshot, changed, names)
+            self._snapshot = changed
 
     def get(self, ids: Any) -> Any:
         """Return objects, in the order of their ids and in the form in which the index holds them.
@@ -240,7 +240,7 @@ class Index(Searchable):
         array([[0., 2.],
                [3., 0.]])
         """
-        return self._forest.get(ids)
+        return self._snapshot.get(ids)
 
     def copy(self) -> "Index":
         """Return an index of the same objects that changes on its own.
@@ -258,7 +258,7 @@ class Index(Searchable):
         """
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
-        twin._begin(self._forest)
+        twin._begin(self._snapshot)
         return twin
 
     __copy__ = copy
@@ -307,68 +307,68 @@ class Index(Searchable):
         check_function("encode", encode)
         # Here, since importing them takes longer than many a program that does not save.
         from fastmks.files.container import write_record
-        from fastmks.index.index_file import record_forest
+        from fastmks.index.index_file import record_snapshot
 
-        write_record(path, record_forest(self._forest, encode=encode), mode=mode)
+        write_record(path, record_snapshot(self._snapshot, encode=encode), mode=mode)
 
     def _to_bytes(self, encode: Callable[[Any], bytes] | None = None) -> bytes:
         """Return what `save` would write to a file."""
         from fastmks.files.container import to_bytes
-        from fastmks.index.index_file import record_forest
+        from fastmks.index.index_file import record_snapshot
 
-        return to_bytes(record_forest(self._forest, encode=encode))
+        return to_bytes(record_snapshot(self._snapshot, encode=encode))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the bytes of a file, and only what a file cannot hold as pickle does."""
-        from fastmks.index.index_file import forest_to_bytes
+        from fastmks.index.index_file import snapshot_to_bytes
 
         state = {name: value for name, value in self.__dict__.items() if name not in _OWN}
         # The state is that of a class of the user's that is derived from this one.
-        return type(self)._unpickled, forest_to_bytes(self._forest), state or None
+        return type(self)._unpickled, snapshot_to_bytes(self._snapshot), state or None
 
     @classmethod
     def _unpickled(cls, data: bytes, kernel: Kernel | None, objects: Any) -> "Index":
-        from fastmks.index.index_file import forest_from_bytes
+        from fastmks.index.index_file import snapshot_from_bytes
 
-        return cls._of(forest_from_bytes(data, kernel, objects))
+        return cls._of(snapshot_from_bytes(data, kernel, objects))
 
     @classmethod
-    def _of(cls, forest: Forest) -> "Index":
-        """Return the index of a forest that was restored."""
+    def _of(cls, snapshot: Snapshot) -> "Index":
+        """Return the index of a snapshot that was restored."""
         index = object.__new__(cls)
-        index._begin(forest)
+        index._begin(snapshot)
         return index
 
-    def _begin(self, forest: Forest) -> None:
+    def _begin(self, snapshot: Snapshot) -> None:
         self._changing = Lock(
-            forest.settings.kernel,
+            snapshot.settings.kernel,
             "changes, from its own function, the index that is being changed with it. Change "
             "another index there.",
         )
         self._recent = _Recent()
-        self._forest = forest
+        self._snapshot = snapshot
 
     @property
-    def _content(self) -> Content:
-        """What the largest part holds: for those who look inside."""
-        return max(self._forest.parts, key=len).content
+    def _largest_data(self) -> SegmentData:
+        """The data of the largest segment."""
+        return max(self._snapshot.segments, key=len).data
 
     def _look_into(self) -> None:
-        """Make everything that searches need, so that nothing is left to be wrong."""
-        for part in self._forest.parts:
-            _ = part.content.ids, part.content.engines
+        """Build all engines now, so that errors in the file appear at load."""
+        for segment in self._snapshot.segments:
+            _ = segment.data.ids, segment.data.engines
 
     def _new_ids(self, ids: Any, n_objects: int, *, is_new: bool) -> np.ndarray[Any, Any]:
         """Return the ids of objects that are to be added."""
-        forest = self._forest
+        snapshot = self._snapshot
         if ids is None:
-            for part in forest.parts:
-                _ = part.content.ids  # those of a file are known to be smaller then
-        is_text = forest.settings.has_text_ids
-        names = added_ids(ids, n_objects, next_id=forest.next_id, is_text=is_text, is_new=is_new)
+            for segment in snapshot.segments:
+                _ = segment.data.ids  # those of a file are known to be smaller then
+        is_text = snapshot.settings.has_text_ids
+        names = added_ids(ids, n_objects, next_id=snapshot.next_id, is_text=is_text, is_new=is_new)
         if ids is None:
             return names
-        is_known = self._recent.find(forest, names)
+        is_known = self._recent.find(snapshot, names)
         if is_known.any():
             raise InvalidArgument(
                 f"ids must be new; {shown(names[is_known][:1].tolist()[0])} is in use. Remove it "
@@ -376,52 +376,52 @@ class Index(Searchable):
             )
         return names
 
-    def _whole_forest(self) -> Forest:
-        forest = self._forest
-        if not forest.is_whole:
+    def _merge_segments(self) -> Snapshot:
+        snapshot = self._snapshot
+        if not snapshot.is_single:
             with self._changing.alone():
-                forest = self._forest = self._forest.whole()
-        return forest
+                snapshot = self._snapshot = self._snapshot.merged()
+        return snapshot
 
 
 class _Recent:
-    """The ids of all parts but the first, for who changes them: putting them in order takes longer.
+    """The ids of all segments but the first, for changes: sorting them would take longer.
 
-    Made when ids are first given with objects, and kept up with the forest from then on; whenever
-    that has not worked out, made again.
+    Collected when ids are first given with objects, and updated with each snapshot from then on;
+    collected again whenever another snapshot took its place.
     """
 
     def __init__(self) -> None:
-        self._forest: Forest | None = None  # that has them
+        self._snapshot: Snapshot | None = None  # that has them
         self._ids: set[Any] = set()
 
     def find(
-        self, forest: Forest, names: np.ndarray[Any, Any]
+        self, snapshot: Snapshot, names: np.ndarray[Any, Any]
     ) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Return which of some ids are in use."""
-        if self._forest is not forest:
-            self._ids = {name for part in forest.parts[1:] for name in part.ids.tolist()}
-            self._forest = forest
-        is_known: np.ndarray[Any, np.dtype[np.bool_]] = find_ids(forest.parts[:1], names)
+        if self._snapshot is not snapshot:
+            self._ids = {name for segment in snapshot.segments[1:] for name in segment.ids.tolist()}
+            self._snapshot = snapshot
+        is_known: np.ndarray[Any, np.dtype[np.bool_]] = find_ids(snapshot.segments[:1], names)
         is_known |= np.array([name in self._ids for name in names.tolist()], dtype=bool)
         return is_known
 
-    def add(self, before: Forest, after: Forest, names: np.ndarray[Any, Any]) -> None:
-        """Note what has come to a forest."""
+    def add(self, before: Snapshot, after: Snapshot, names: np.ndarray[Any, Any]) -> None:
+        """Note the ids that were added."""
         if self._follows(before, after):
             self._ids.update(names.tolist())
-            self._forest = after
+            self._snapshot = after
 
-    def remove(self, before: Forest, after: Forest, names: np.ndarray[Any, Any]) -> None:
-        """Note what has left."""
+    def remove(self, before: Snapshot, after: Snapshot, names: np.ndarray[Any, Any]) -> None:
+        """Note the ids that were removed."""
         if self._follows(before, after):
             self._ids.difference_update(names.tolist())
-            self._forest = after
+            self._snapshot = after
 
-    def _follows(self, before: Forest, after: Forest) -> bool:
-        is_known = self._forest is before and len(before.parts) > 0 and len(after.parts) > 0
-        self._forest = None
-        return is_known and before.parts[0].content is after.parts[0].content
+    def _follows(self, before: Snapshot, after: Snapshot) -> bool:
+        is_known = self._snapshot is before and len(before.segments) > 0 and len(after.segments) > 0
+        self._snapshot = None
+        return is_known and before.segments[0].data is after.segments[0].data
 
 
 def _given_ids(objects: Any, ids: Any) -> Any:

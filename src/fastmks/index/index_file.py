@@ -1,4 +1,4 @@
-"""An index as a record, for a file, and back: its kernel, its parts, what was built for them."""
+"""An index as a record, for a file, and back: its kernel, segments and engines."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
 from fastmks._util.check import check_threads
 from fastmks.data.object_lists import list_objects
-from fastmks.engines.space import Space, faults_named
+from fastmks.engines.space import Space, named_faults
 from fastmks.engines.tree.traversal import check_base
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.container import from_bytes, to_bytes
 from fastmks.files.record import Record, nest, restoring
-from fastmks.index.built_engines import Engines, Returned, restore_engines
+from fastmks.index.built_engines import BuiltEngines, HandedBack, restore_engines
 from fastmks.index.ids import Ids, restore_ids
 from fastmks.index.searchable import check_algorithm
-from fastmks.index.segment import Content, Part, Settings
-from fastmks.index.snapshot import Forest
+from fastmks.index.segment import Segment, SegmentData, Settings
+from fastmks.index.snapshot import Snapshot
 from fastmks.kernels import Kernel
 from fastmks.kernels.objects import Objects, restore_objects
 from fastmks.kernels.own import has_functions
@@ -27,14 +27,14 @@ from fastmks.kernels.serialise import kernel_facts, kernel_from_facts
 
 __all__ = [
     "Source",
-    "forest_from_bytes",
-    "forest_to_bytes",
-    "record_forest",
+    "record_snapshot",
     "restore_index",
+    "snapshot_from_bytes",
+    "snapshot_to_bytes",
 ]
 
-_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
-_MOST_PARTS, _MOST_OBJECTS = 1000, 2**48
+_Slots: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+_MOST_SEGMENTS, _MOST_OBJECTS = 1000, 2**48
 _N_PROBES = 5  # objects whose values with each other tell a function from another
 _LEAST_TOLERANCE = 1e-12
 
@@ -51,51 +51,51 @@ class Source:
     threads: int = 1
 
 
-def record_index(forest: Forest, *, encode: Callable[[Any], bytes] | None) -> Record:
-    """Return what an index is made of. Fresh objects are put together for it."""
-    settings = forest.settings
-    parts = {f"part {i}": _record_part(part, encode) for i, part in enumerate(forest.parts)}
-    parts["none"] = forest.like.record(encode=encode)
-    if forest.parts and has_functions(settings.kernel):
-        parts["probes"] = _record_probes(forest)
+def record_index(snapshot: Snapshot, *, encode: Callable[[Any], bytes] | None) -> Record:
+    """Return what an index is made of. Objects of small segments are put together for it."""
+    settings = snapshot.settings
+    records = {f"part {i}": _record_segment(one, encode) for i, one in enumerate(snapshot.segments)}
+    records["none"] = snapshot.like.record(encode=encode)
+    if snapshot.segments and has_functions(settings.kernel):
+        records["probes"] = _record_probes(snapshot)
     return nest(
-        parts,
+        records,
         {
             "algorithm": settings.algorithm,
             "base": settings.base,
             "has_text_ids": settings.has_text_ids,
             "kernel": kernel_facts(settings.kernel),
-            "n_parts": len(forest.parts),
-            "next_id": forest.next_id,
+            "n_parts": len(snapshot.segments),
+            "next_id": snapshot.next_id,
         },
     )
 
 
-def record_forest(forest: Forest, *, encode: Callable[[Any], bytes] | None = None) -> Record:
-    """Return what a forest is made of, without those that have left where they cannot be kept."""
-    if lacks_objects(forest.like.record(encode=encode)):
-        forest = forest.cleared()  # they could not be handed back
+def record_snapshot(snapshot: Snapshot, *, encode: Callable[[Any], bytes] | None = None) -> Record:
+    """Return what a snapshot is made of, without removed objects where they cannot be saved."""
+    if lacks_objects(snapshot.like.record(encode=encode)):
+        snapshot = snapshot.compacted()  # they could not be handed back
     try:
-        return record_index(forest, encode=encode)
+        return record_index(snapshot, encode=encode)
     except Exception:
-        if not any(len(part.dead) for part in forest.parts):
+        if not any(len(segment.removed) for segment in snapshot.segments):
             raise
-    return record_index(forest.cleared(), encode=encode)  # they may be what cannot be saved
+    return record_index(snapshot.compacted(), encode=encode)  # they may be what cannot be saved
 
 
-def forest_to_bytes(forest: Forest) -> tuple[bytes, Kernel | None, Any]:
+def snapshot_to_bytes(snapshot: Snapshot) -> tuple[bytes, Kernel | None, Any]:
     """Return the bytes of a file, and what it does not hold: functions, and objects of Python."""
-    record, kernel = record_forest(forest), forest.settings.kernel
+    record, kernel = record_snapshot(snapshot), snapshot.settings.kernel
     is_lacking = lacks_objects(record.part("none"))
     return (
         to_bytes(record),
         kernel if has_functions(kernel) else None,
-        forest.get(forest.ids) if is_lacking else None,
+        snapshot.get(snapshot.ids) if is_lacking else None,
     )
 
 
-def forest_from_bytes(data: bytes, kernel: Kernel | None, objects: Any) -> Forest:
-    """Return the forest of such bytes, which are verified."""
+def snapshot_from_bytes(data: bytes, kernel: Kernel | None, objects: Any) -> Snapshot:
+    """Return the snapshot of such bytes, which are verified."""
     threads = check_threads(None)
     record = from_bytes(data)
     source = Source(
@@ -111,7 +111,7 @@ def lacks_objects(objects: Record) -> bool:
     return any(store.facts.get("form") == "left out" for store in stores)
 
 
-def restore_index(source: Source) -> Forest:
+def restore_index(source: Source) -> Snapshot:
     """Return what an index is made of, from a record that may be of anyone's making.
 
     Parts are looked into when they are first searched, unless a function has to be proven.
@@ -134,24 +134,24 @@ def restore_index(source: Source) -> Forest:
     like = restore_objects(
         record.part("none"), kernel, objects=[] if is_lacking else None, decode=source.decode
     )
-    parts: list[Part] = []
-    for i in range(record.count("n_parts", most=_MOST_PARTS)):
+    segments: list[Segment] = []
+    for i in range(record.count("n_parts", most=_MOST_SEGMENTS)):
         part = record.part(f"part {i}")
         n_objects = part.count("n_objects", least=1, most=_MOST_OBJECTS)
         mine = None if given is None else given[:n_objects]
         given = None if given is None else given[n_objects:]
-        parts.append(_restore_part(part, settings, source, n_objects, like, mine))
+        segments.append(_restore_segment(part, settings, source, n_objects, like, mine))
     if given:
-        raise _wrong_number(source, sum(map(len, parts)))
-    forest = Forest(settings, parts, like, record.count("next_id", most=2**63))
-    if parts and has_functions(kernel):
+        raise _wrong_number(source, sum(map(len, segments)))
+    snapshot = Snapshot(settings, segments, like, record.count("next_id", most=2**63))
+    if segments and has_functions(kernel):
         source.check()
-        _check_probes(forest, record.part("probes"))
-    return forest
+        _check_probes(snapshot, record.part("probes"))
+    return snapshot
 
 
-class _StoredContent(Content):
-    """Content of a file, which is looked into when it is first needed."""
+class _StoredData(SegmentData):
+    """Segment data of a file, restored when it is first needed."""
 
     def __init__(
         self,
@@ -162,13 +162,13 @@ class _StoredContent(Content):
         like: Objects,
         given: Any,
     ) -> None:
-        super().__init__(settings, (), Ids(), is_fresh=record.fact("is_fresh", bool))
+        super().__init__(settings, (), Ids(), is_small=record.fact("is_fresh", bool))
         self._record = record
         self._n_objects = n_objects
         self._check = source.check
         self._next_id = source.record.count("next_id", most=2**63)
         self._like = like
-        self._returned = Returned(objects=given, decode=source.decode)
+        self._returned = HandedBack(objects=given, decode=source.decode)
 
     def __len__(self) -> int:
         return self._n_objects
@@ -209,7 +209,7 @@ class _StoredContent(Content):
         self._make()
         return super().chunks
 
-    def _make_engines(self) -> Engines:
+    def _make_engines(self) -> BuiltEngines:
         self._check()
         settings, record = self.settings, self._record
         self._ids = self._restore_ids()
@@ -221,11 +221,11 @@ class _StoredContent(Content):
             threads=settings.threads,
             name=self._ids.name,
             like=self._like,
-            returned=self._returned,
+            handed_back=self._returned,
         )
 
     def _forget(self) -> None:
-        self._record, self._returned = Record(), Returned()
+        self._record, self._returned = Record(), HandedBack()
         self._check = _is_checked
 
 
@@ -233,31 +233,31 @@ def _is_checked() -> None:
     """There is nothing left to check."""
 
 
-def _record_part(part: Part, encode: Callable[[Any], bytes] | None) -> Record:
-    content = part.content
+def _record_segment(segment: Segment, encode: Callable[[Any], bytes] | None) -> Record:
+    data = segment.data
     return nest(
         {
-            "ids": content.ids.record(),
-            "dead": Record({}, {"positions": part.dead}),
-            "engines": content.engines.record(encode=encode),
+            "ids": data.ids.record(),
+            "dead": Record({}, {"positions": segment.removed}),
+            "engines": data.engines.record(encode=encode),
         },
-        {"n_objects": len(content), "is_fresh": content.is_fresh},
+        {"n_objects": len(data), "is_fresh": data.is_small},
     )
 
 
-def _restore_part(
+def _restore_segment(
     record: Record, settings: Settings, source: Source, n_objects: int, like: Objects, given: Any
-) -> Part:
+) -> Segment:
     if given is not None and len(given) != n_objects:
         raise InvalidArgument("objects must be all those of the index, in the order of its ids.")
-    dead = record.part("dead").array("positions", np.int64)
-    is_sorted = len(dead) == 0 or (
-        dead[0] >= 0 and dead[-1] < n_objects and bool((np.diff(dead) > 0).all())
+    removed = record.part("dead").array("positions", np.int64)
+    is_sorted = len(removed) == 0 or (
+        removed[0] >= 0 and removed[-1] < n_objects and bool((np.diff(removed) > 0).all())
     )
-    if not is_sorted or len(dead) >= n_objects:
+    if not is_sorted or len(removed) >= n_objects:
         raise IndexFileError("the objects that have left are not among those that were there.")
-    content = _StoredContent(settings, record, n_objects, source, like, given)
-    return Part(content, dead)
+    data = _StoredData(settings, record, n_objects, source, like, given)
+    return Segment(data, removed)
 
 
 def _given_objects(source: Source, is_lacking: bool) -> list[Any] | None:
@@ -280,38 +280,38 @@ def _wrong_number(source: Source, n_objects: int) -> InvalidArgument:
     )
 
 
-def _record_probes(forest: Forest) -> Record:
-    part = max(forest.parts, key=len)
-    spread = np.linspace(0, len(part) - 1, min(len(part), _N_PROBES)).astype(np.int64)
-    positions = part.position(np.unique(spread))
-    return Record({}, {"positions": positions, "values": _probe(part, positions)})
+def _record_probes(snapshot: Snapshot) -> Record:
+    segment = max(snapshot.segments, key=len)
+    spread = np.linspace(0, len(segment) - 1, min(len(segment), _N_PROBES)).astype(np.int64)
+    slots = segment.slots_of(np.unique(spread))
+    return Record({}, {"positions": slots, "values": _probe(segment, slots)})
 
 
-def _probe(part: Part, positions: _Positions) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _probe(segment: Segment, slots: _Slots) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Return the values of some objects with each other, anew."""
-    space = part.space
+    space = segment.space
 
     def name(place: int) -> str:
-        return part.content.ids.name(int(positions[place]))
+        return segment.data.ids.name(int(slots[place]))
 
-    some = Space(part.content.objects(positions), space.kernel, name=name)
-    with faults_named(space.kernel, name, name):
+    some = Space(segment.data.objects(slots), space.kernel, name=name)
+    with named_faults(space.kernel, name, name):
         values: np.ndarray[Any, np.dtype[np.float64]] = _core.scan_matrix(some.core, some.core, 1)
     return values
 
 
-def _check_probes(forest: Forest, record: Record) -> None:
+def _check_probes(snapshot: Snapshot, record: Record) -> None:
     """Refuse a function that gives some of the objects other values than the one before."""
-    part = max(forest.parts, key=len)
-    positions = record.array("positions", np.int64)
+    segment = max(snapshot.segments, key=len)
+    slots = record.array("positions", np.int64)
     wanted = record.array("values", np.float64, ndim=2)
-    n = len(positions)
-    _ = part.space  # so that there are as many objects as the file says
-    is_right = wanted.shape == (n, n) and np.isin(positions, part.living).all()
+    n = len(slots)
+    _ = segment.space  # so that there are as many objects as the file says
+    is_right = wanted.shape == (n, n) and np.isin(slots, segment.kept).all()
     if not is_right or n == 0 or n > _N_PROBES:
         raise IndexFileError("the values that prove a function are not those of objects.")
-    got = _probe(part, positions)
-    rounding = part.space.rounding.relative
+    got = _probe(segment, slots)
+    rounding = segment.space.rounding.relative
     tolerance = max(_LEAST_TOLERANCE, rounding if np.isfinite(rounding) else 0.0)
     with own_arithmetic():
         lengths = np.sqrt(np.abs(wanted.diagonal()))
@@ -319,8 +319,8 @@ def _check_probes(forest: Forest, record: Record) -> None:
         is_apart = np.abs(got - wanted) > allowed
     if is_apart.any():
         i, j = np.argwhere(is_apart)[0]
-        first, second = (part.content.ids.name(int(positions[at])) for at in (i, j))
+        first, second = (segment.data.ids.name(int(slots[at])) for at in (i, j))
         raise InvalidArgument(
-            f"kernel must be the function that the index was saved with: {part.space.kernel!r} "
+            f"kernel must be the function that the index was saved with: {segment.space.kernel!r} "
             f"gives {first} and {second} the value {got[i, j]}; it was {wanted[i, j]}."
         )

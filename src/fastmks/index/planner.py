@@ -12,7 +12,7 @@ from fastmks._util.wording import counted
 from fastmks.engines.approximation import EXACT
 from fastmks.engines.base import Engine, Search
 from fastmks.engines.filters.choose import FilterOffer, guess_filter_seconds, offer_filter
-from fastmks.index.built_engines import Engines
+from fastmks.index.built_engines import BuiltEngines
 
 __all__ = ["Forecast", "Plan", "Planner", "merge_plans"]
 
@@ -134,7 +134,7 @@ class Planner:
     time lost is at most the time it took.
     """
 
-    engines: Engines
+    engines: BuiltEngines
     _measured: dict[tuple[str, int, int], _Measured] = field(default_factory=dict)
     _scan_seconds: float = 0.0  # spent on scans so far
     _offer: FilterOffer | None = None

@@ -1,4 +1,4 @@
-"""What can be searched: every way to ask a forest of parts, checked, and answered as one."""
+"""Every way to search an index: arguments checked, one answer of all segments."""
 
 import time
 from abc import ABC, abstractmethod
@@ -13,7 +13,7 @@ from fastmks.errors import InvalidArgument
 from fastmks.index.hits import Hits, HitsAbove, Stats
 from fastmks.index.planner import Plan
 from fastmks.index.segment import Choice
-from fastmks.index.snapshot import Asked, Forest
+from fastmks.index.snapshot import Asked, Snapshot
 
 __all__ = ["Searchable", "check_algorithm"]
 
@@ -21,12 +21,12 @@ _ALGORITHMS = ("auto", "scan", "tree", "dual-tree", "filter")
 
 
 class Searchable(ABC):
-    """Searches of the objects that were there when a search began, whatever happens meanwhile."""
+    """Searches of the snapshot that is current when they begin."""
 
-    _forest: Forest
+    _snapshot: Snapshot
 
     def __len__(self) -> int:
-        return len(self._forest)
+        return len(self._snapshot)
 
     def search(
         self,
@@ -104,10 +104,10 @@ class Searchable(ABC):
         array([[0]])
         """
         started = time.perf_counter()
-        forest = self._forest
+        snapshot = self._snapshot
         choice = self._choice(algorithm, traversal)
-        among = None if only is None else forest.chosen(only)
-        n_among = len(forest) if among is None else sum(map(len, among))
+        among = None if only is None else snapshot.chosen(only)
+        n_among = len(snapshot) if among is None else sum(map(len, among))
         what = "indexed objects" if only is None else "objects that only= leaves"
         checked_k = check_k(k, n_among, what)
         approximation = make_approximation(
@@ -122,19 +122,19 @@ class Searchable(ABC):
             seed=seed,
             is_filtered=only is not None,
         )
-        if not forest.can_afford(approximation, checked_k):
-            forest = self._whole_forest()
-            check_k(k, len(forest), what)  # others may have changed it meanwhile
+        if not snapshot.can_afford(approximation, checked_k):
+            snapshot = self._merge_segments()
+            check_k(k, len(snapshot), what)  # others may have changed it meanwhile
         asked = Asked(
             choice=choice,
-            queries=forest.queries(queries),
+            queries=snapshot.queries(queries),
             among=among,
-            threads=self._allowed_threads(forest, threads),
+            threads=self._allowed_threads(snapshot, threads),
             progress=as_progress(progress),
             approximation=approximation,
-            tracers=[Tracer() for _ in forest.parts] if trace else None,
+            tracers=[Tracer() for _ in snapshot.segments] if trace else None,
         )
-        return _top_k(forest, asked, checked_k, started)
+        return _top_k(snapshot, asked, checked_k, started)
 
     def search_self(
         self,
@@ -173,17 +173,17 @@ class Searchable(ABC):
         started = time.perf_counter()
         choice = self._choice(algorithm, traversal)
         check_k(k, max(0, len(self) - 1), "other objects")
-        forest = self._whole_forest()
-        checked_k = check_k(k, max(0, len(forest) - 1), "other objects")
+        snapshot = self._merge_segments()
+        checked_k = check_k(k, max(0, len(snapshot) - 1), "other objects")
         asked = Asked(
             choice=choice,
-            queries=[part.space for part in forest.parts],
+            queries=[segment.space for segment in snapshot.segments],
             among=None,
-            threads=self._allowed_threads(forest, threads),
+            threads=self._allowed_threads(snapshot, threads),
             progress=as_progress(progress),
             skip_self=True,
         )
-        return _top_k(forest, asked, checked_k, started)
+        return _top_k(snapshot, asked, checked_k, started)
 
     def search_above(
         self,
@@ -219,23 +219,23 @@ class Searchable(ABC):
         array([2, 1])
         """
         started = time.perf_counter()
-        forest = self._forest
+        snapshot = self._snapshot
         asked = Asked(
             choice=self._choice(algorithm, traversal),
-            queries=forest.queries(queries),
-            among=None if only is None else forest.chosen(only),
-            threads=self._allowed_threads(forest, threads),
+            queries=snapshot.queries(queries),
+            among=None if only is None else snapshot.chosen(only),
+            threads=self._allowed_threads(snapshot, threads),
             progress=as_progress(progress),
         )
-        n_queries = forest.count_queries(queries) if not asked.queries else len(asked.queries[0])
+        n_queries = snapshot.count_queries(queries) if not asked.queries else len(asked.queries[0])
         thresholds = check_threshold(threshold, n_queries)
-        found, engine = forest.above(asked, thresholds)
+        found, engine = snapshot.above(asked, thresholds)
         return HitsAbove(
             found.offsets,
             found.values,
             found.positions,
-            forest.ids_at(found.positions),
-            _stats(forest, asked, n_queries, found.cost, engine, started),
+            snapshot.ids_at(found.positions),
+            _stats(snapshot, asked, n_queries, found.cost, engine, started),
         )
 
     def explain(
@@ -267,47 +267,47 @@ class Searchable(ABC):
         >>> index.explain([[1.0, 2.0]], k=2).algorithm
         'scan'
         """
-        forest = self._forest
-        among = None if only is None else forest.chosen(only)
-        n_among = len(forest) if among is None else sum(map(len, among))
+        snapshot = self._snapshot
+        among = None if only is None else snapshot.chosen(only)
+        n_among = len(snapshot) if among is None else sum(map(len, among))
         checked_k = check_k(k, n_among, "objects to search")
         asked = Asked(
             choice=self._choice("auto", None),
-            queries=forest.queries(queries),
+            queries=snapshot.queries(queries),
             among=among,
-            threads=self._allowed_threads(forest, threads),
+            threads=self._allowed_threads(snapshot, threads),
             progress=as_progress(progress),
         )
-        return forest.plan(asked, checked_k)
+        return snapshot.plan(asked, checked_k)
 
     def _choice(self, algorithm: str | None, traversal: Any) -> Choice:
-        own = self._forest.settings.algorithm
+        own = self._snapshot.settings.algorithm
         name = own if algorithm is None else check_algorithm(algorithm)
         return Choice(name, check_traversal(traversal))
 
-    def _allowed_threads(self, forest: Forest, threads: int | None) -> int:
-        wanted = forest.settings.threads if threads is None else check_threads(threads)
-        return forest.parts[0].space.threads(wanted) if forest.parts else wanted
+    def _allowed_threads(self, snapshot: Snapshot, threads: int | None) -> int:
+        wanted = snapshot.settings.threads if threads is None else check_threads(threads)
+        return snapshot.segments[0].space.threads(wanted) if snapshot.segments else wanted
 
     @abstractmethod
-    def _whole_forest(self) -> Forest:
-        """Return the objects in one part, and keep it so."""
+    def _merge_segments(self) -> Snapshot:
+        """Put the objects into one segment, and return that snapshot."""
 
 
-def _top_k(forest: Forest, asked: Asked, k: int, started: float) -> Hits:
-    found, engine = forest.top_k(asked, k)
+def _top_k(snapshot: Snapshot, asked: Asked, k: int, started: float) -> Hits:
+    found, engine = snapshot.top_k(asked, k)
     return Hits(
         found.values,
         found.positions,
-        forest.ids_at(found.positions),
-        _stats(forest, asked, len(found.values), found.cost, engine, started),
+        snapshot.ids_at(found.positions),
+        _stats(snapshot, asked, len(found.values), found.cost, engine, started),
         found.gap,
-        None if asked.tracers is None else forest.evaluated(asked.tracers),
+        None if asked.tracers is None else snapshot.evaluated(asked.tracers),
     )
 
 
 def _stats(
-    forest: Forest, asked: Asked, n_queries: int, cost: Cost, engine: str, started: float
+    snapshot: Snapshot, asked: Asked, n_queries: int, cost: Cost, engine: str, started: float
 ) -> Stats:
     prepared = 0
     if not asked.skip_self:
@@ -319,7 +319,7 @@ def _stats(
         self_evaluations=prepared + cost.self_evaluations,
         query_evaluations=cost.query_evaluations,
         n_queries=n_queries,
-        n_objects=len(forest) if among is None else sum(map(len, among)),
+        n_objects=len(snapshot) if among is None else sum(map(len, among)),
         threads=asked.threads,
         seconds=time.perf_counter() - started,
         bounds=cost.bounds,

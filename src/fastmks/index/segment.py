@@ -1,4 +1,4 @@
-"""The parts of an index: objects that stay as they are, with ids and engines, and who has left."""
+"""The segments of an index: objects that never change, their ids and engines, and removals."""
 
 import time
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ from fastmks._util.progress import Progress
 from fastmks.engines.approximation import EXACT
 from fastmks.engines.base import AboveFound, Engine, Search, TopKFound
 from fastmks.engines.filters.base import CoreFilter
-from fastmks.engines.space import Namer, Space, faults_named, has_normalization
+from fastmks.engines.space import Namer, Space, has_normalization, named_faults
 from fastmks.engines.tree.dual_search import DualTree
 from fastmks.engines.tree.search import WalkedTree
 from fastmks.engines.tree.traversal import Traversal
 from fastmks.errors import FastmksError, KernelValueError
-from fastmks.index.built_engines import Engines
+from fastmks.index.built_engines import BuiltEngines
 from fastmks.index.ids import Ids
 from fastmks.index.merge import add_costs
 from fastmks.index.planner import Planner
@@ -25,19 +25,19 @@ from fastmks.kernels import Kernel
 from fastmks.kernels.object_kernel import leaves
 from fastmks.kernels.objects import Objects, join_objects, joins_at_once
 
-__all__ = ["Choice", "Content", "Part", "Settings"]
+__all__ = ["Choice", "Segment", "SegmentData", "Settings"]
 
-_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
-_NOBODY: _Positions = np.zeros(0, dtype=np.int64)
-_FRESH, _FRESH_DEAR = 1024, 64  # objects; the latter where evaluations take long
+_Slots: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+_NONE_REMOVED: _Slots = np.zeros(0, dtype=np.int64)
+_SMALL, _SMALL_EXPENSIVE = 1024, 64  # objects; the latter where evaluations take long
 _MOST_CHUNKS = 64  # of objects that wait to be put together
-_SPARE = 8  # hits asked for beyond twice as many as wanted, where some may have left
-_MOST_LEFT = 0.25  # a part is made anew once such a share of it has left
+_SPARE = 8  # hits asked for beyond twice as many as wanted, where some may be removed
+_MOST_REMOVED = 0.25  # a segment is rebuilt once more than this share of it is removed
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What all parts of an index have in common."""
+    """What all segments of an index have in common."""
 
     kernel: Kernel
     algorithm: str
@@ -46,10 +46,10 @@ class Settings:
     has_text_ids: bool
 
     @cached_property
-    def n_fresh(self) -> int:
+    def n_small(self) -> int:
         """Fewer objects than this are soon scanned."""
-        is_dear = any(leaf.is_dear for _, leaf in leaves(self.kernel))
-        return _FRESH_DEAR if is_dear else _FRESH
+        is_expensive = any(leaf.is_expensive for _, leaf in leaves(self.kernel))
+        return _SMALL_EXPENSIVE if is_expensive else _SMALL
 
     @cached_property
     def can_fault(self) -> bool:
@@ -57,8 +57,8 @@ class Settings:
         return has_normalization(self.kernel)
 
     @cached_property
-    def has_one_part(self) -> bool:
-        """Whether all objects must be in one part."""
+    def has_one_segment(self) -> bool:
+        """Whether all objects must be in one segment."""
         return joins_at_once(self.kernel)
 
 
@@ -70,18 +70,18 @@ class Choice:
     traversal: Traversal
 
 
-class Content:
-    """Objects in the order in which they came, their ids, and the engines that search them.
+class SegmentData:
+    """Objects in the order in which they were added, their ids, and their engines.
 
     Objects may come in several chunks, which are put together when they are first searched.
-    `is_fresh` says that they are few, came lately, and are not worth more than a scan.
+    `is_small` says that they are few, were added lately, and are scanned: nothing is built.
     """
 
     def __init__(
-        self, settings: Settings, chunks: Sequence[Objects], ids: Ids, *, is_fresh: bool = False
+        self, settings: Settings, chunks: Sequence[Objects], ids: Ids, *, is_small: bool = False
     ) -> None:
         self.settings = settings
-        self.is_fresh = is_fresh
+        self.is_small = is_small
         self.lacks_engine = False  # some objects are such that it could not be built
         self._ids = ids
         self._chunks = tuple(chunks)
@@ -90,17 +90,17 @@ class Content:
             "searches, from its own function, the index whose objects are being made ready with "
             "it. Search another index there.",
         )
-        self._made: tuple[Engines, Planner] | None = None
+        self._made: tuple[BuiltEngines, Planner] | None = None
 
     def __len__(self) -> int:
         return len(self._ids)
 
-    def extended(self, objects: Objects, ids: np.ndarray[Any, Any]) -> "Content":
-        """Return fresh content with some objects more; they are put together when searched."""
+    def extended(self, objects: Objects, ids: np.ndarray[Any, Any]) -> "SegmentData":
+        """Return small data with more objects; they are put together when first searched."""
         chunks, all_ids = (*self.chunks, objects), self.ids.extended(ids)
         if len(chunks) > _MOST_CHUNKS:
             chunks, all_ids = (join_objects(self.settings.kernel, chunks),), Ids(all_ids.array)
-        return Content(self.settings, chunks, all_ids, is_fresh=True)
+        return SegmentData(self.settings, chunks, all_ids, is_small=True)
 
     @property
     def ids(self) -> Ids:
@@ -108,7 +108,7 @@ class Content:
         return self._ids
 
     @property
-    def engines(self) -> Engines:
+    def engines(self) -> BuiltEngines:
         """Scan, filter and tree of the objects."""
         return self._make()[0]
 
@@ -124,14 +124,14 @@ class Content:
 
     @property
     def chunks(self) -> tuple[Objects, ...]:
-        """The objects, as put together as they are by now."""
+        """The objects: in the chunks that were added, or as one once they were searched."""
         chunks, made = self._chunks, self._made  # in this order: they go when the engines come
         return chunks if made is None else (made[0].space.in_first_order(),)
 
-    def objects(self, positions: _Positions) -> Objects:
+    def objects(self, slots: _Slots) -> Objects:
         """Return copies of some objects."""
         space = self.space
-        return space.objects.take(space.places_of(positions))
+        return space.objects.take(space.places_of(slots))
 
     @property
     def n_bytes(self) -> int:
@@ -152,7 +152,7 @@ class Content:
         made = self._made
         return None if made is None else made[0].built_filter
 
-    def prepare(self, others: Sequence["Content"], model: "Content") -> None:
+    def prepare(self, others: Sequence["SegmentData"], model: "SegmentData") -> None:
         """Build what searches will want: no search has to wait for it.
 
         That is what the index is for, and what one of those had that this is made of. Objects that
@@ -171,7 +171,7 @@ class Content:
         except FastmksError:
             self.lacks_engine = True
 
-    def _make(self) -> tuple[Engines, Planner]:
+    def _make(self) -> tuple[BuiltEngines, Planner]:
         made = self._made
         if made is not None:
             return made
@@ -186,11 +186,11 @@ class Content:
         """Let go of what the engines were made of."""
         self._chunks = ()
 
-    def _make_engines(self) -> Engines:
+    def _make_engines(self) -> BuiltEngines:
         settings, name = self.settings, self.ids.name
         chunks = self._chunks
         objects = chunks[0] if len(chunks) == 1 else join_objects(settings.kernel, chunks)
-        return Engines(
+        return BuiltEngines(
             Space(objects, settings.kernel, name=name),
             base=settings.base,
             threads=settings.threads,
@@ -198,94 +198,95 @@ class Content:
         )
 
 
-class Part:
-    """Some content without the objects that have left. Positions are those in the content.
+class Segment:
+    """Segment data without its removed objects. A slot is where an object lies in the data.
 
-    Never changed: `without` gives another one of the same content.
+    Its position counts the kept objects before it. `without` returns another segment of the
+    same data.
     """
 
-    def __init__(self, content: Content, dead: _Positions = _NOBODY) -> None:
-        self.content = content
-        self.dead = dead  # positions of those that have left, increasing
-        self._size = len(content) - len(dead)
+    def __init__(self, data: SegmentData, removed: _Slots = _NONE_REMOVED) -> None:
+        self.data = data
+        self.removed = removed  # slots of the removed objects, increasing
+        self._size = len(data) - len(removed)
 
     def __len__(self) -> int:
         return self._size
 
     @property
     def space(self) -> Space:
-        """The objects, those that have left included."""
-        return self.content.space
+        """The objects under the kernel, removed ones included."""
+        return self.data.space
 
     @cached_property
-    def living(self) -> _Positions:
-        """The positions of those that are there."""
-        n_objects = len(self.content.ids)  # of a file, once there are as many as it says
-        is_there = np.ones(n_objects, dtype=bool)
-        is_there[self.dead] = False
-        return np.flatnonzero(is_there).astype(np.int64)
+    def kept(self) -> _Slots:
+        """The slots of the objects that are not removed."""
+        n_objects = len(self.data.ids)  # of a file, once there are as many as it says
+        is_kept = np.ones(n_objects, dtype=bool)
+        is_kept[self.removed] = False
+        return np.flatnonzero(is_kept).astype(np.int64)
 
     @property
     def ids(self) -> np.ndarray[Any, Any]:
-        """The ids of those that are there."""
-        array = self.content.ids.array
-        return array if len(self.dead) == 0 else array[self.living]
+        """The ids of the kept objects."""
+        array = self.data.ids.array
+        return array if len(self.removed) == 0 else array[self.kept]
 
     @property
-    def is_worn(self) -> bool:
-        """Whether so many have left, or perhaps the bad ones, that it is time to make it anew."""
-        share = len(self.dead) / len(self.content)
-        return share > _MOST_LEFT or (share > 0 and self.content.lacks_engine)
+    def needs_rebuild(self) -> bool:
+        """Whether many objects are removed, or some while an engine could not be built."""
+        share = len(self.removed) / len(self.data)
+        return share > _MOST_REMOVED or (share > 0 and self.data.lacks_engine)
 
-    def find(self, wanted: np.ndarray[Any, Any]) -> _Positions:
-        """Return the positions of ids, -1 for those that are not here, or no longer."""
-        found = self.content.ids.find(wanted)
-        return found if len(self.dead) == 0 else np.where(self._is_dead(found), -1, found)
+    def find(self, wanted: np.ndarray[Any, Any]) -> _Slots:
+        """Return the slots of ids, -1 for those that are not here or removed."""
+        found = self.data.ids.find(wanted)
+        return found if len(self.removed) == 0 else np.where(self._is_removed(found), -1, found)
 
-    def without(self, positions: _Positions) -> "Part":
-        """Return the part without some more of its objects, at increasing positions."""
-        at = np.searchsorted(self.dead, positions)
-        return Part(self.content, np.insert(self.dead, at, positions))
+    def without(self, slots: _Slots) -> "Segment":
+        """Return the segment with more of its objects removed, given by increasing slots."""
+        at = np.searchsorted(self.removed, slots)
+        return Segment(self.data, np.insert(self.removed, at, slots))
 
     def chunks(self) -> tuple[Objects, ...]:
-        """The objects that are there."""
-        if len(self.dead) == 0:
-            return self.content.chunks
-        living = self.content.objects(self.living)
-        if living.numbers_features:  # joined, it forgets features that only the others had
-            living = join_objects(self.content.settings.kernel, [living])
-        return (living,)
+        """The kept objects."""
+        if len(self.removed) == 0:
+            return self.data.chunks
+        kept = self.data.objects(self.kept)
+        if kept.numbers_features:  # joined, it forgets features that only the others had
+            kept = join_objects(self.data.settings.kernel, [kept])
+        return (kept,)
 
-    def ids_at(self, ranks: _Positions) -> np.ndarray[Any, Any]:
-        """Return the ids of those with so many before them."""
-        return self.content.ids.at(self.position(ranks))
+    def ids_at(self, positions: _Slots) -> np.ndarray[Any, Any]:
+        """Return the ids of the kept objects at these positions in the segment."""
+        return self.data.ids.at(self.slots_of(positions))
 
     def id_chunks(self) -> tuple[np.ndarray[Any, Any], ...]:
-        """The ids of those that are there, in pieces."""
-        return self.content.ids.chunks if len(self.dead) == 0 else (self.ids,)
+        """The ids of the kept objects, in pieces."""
+        return self.data.ids.chunks if len(self.removed) == 0 else (self.ids,)
 
-    def rank(self, positions: _Positions) -> _Positions:
-        """Return how many of those that are there come before the ones at these positions."""
-        if len(self.dead) == 0:
+    def positions_of(self, slots: _Slots) -> _Slots:
+        """Return the positions, among the kept objects, of those in these slots."""
+        if len(self.removed) == 0:
+            return slots
+        return slots - np.searchsorted(self.removed, slots)
+
+    def slots_of(self, positions: _Slots) -> _Slots:
+        """Return the slots of the kept objects at these positions."""
+        if len(self.removed) == 0:
             return positions
-        return positions - np.searchsorted(self.dead, positions)
-
-    def position(self, ranks: _Positions) -> _Positions:
-        """Return the positions of those with so many before them."""
-        if len(self.dead) == 0:
-            return ranks
-        before = self.dead - np.arange(len(self.dead))
-        return ranks + np.searchsorted(before, ranks, side="right")
+        before = self.removed - np.arange(len(self.removed))
+        return positions + np.searchsorted(before, positions, side="right")
 
     def engine(self, choice: Choice, search: Search, k: int) -> Engine:
         """Return the engine for a search, built if need be."""
-        engines, algorithm = self.content.engines, choice.algorithm
-        if self.content.is_fresh and search.approximation.early_stop is None:
+        engines, algorithm = self.data.engines, choice.algorithm
+        if self.data.is_small and search.approximation.early_stop is None:
             has_bounds = engines.space.has_bounds and algorithm != "scan"
             algorithm = "filter" if has_bounds else "scan"  # neither has anything to build
         match algorithm:
             case "auto":
-                return self.content.planner.choose(search, k)
+                return self.data.planner.choose(search, k)
             case "scan":
                 return engines.scan
             case "filter":
@@ -298,37 +299,37 @@ class Part:
     def top_k(
         self, choice: Choice, search: Search, k: int, name_query: Namer
     ) -> tuple[TopKFound, str]:
-        """Return the k best of each query, and who found them."""
-        if len(self.dead) == 0:
+        """Return the k best of each query, and the name of the engine that found them."""
+        if len(self.removed) == 0:
             return self._ask(choice, search, k, name_query)
         try:
-            return self._top_k_of_living(choice, search, k, name_query)
+            return self._top_k_of_kept(choice, search, k, name_query)
         except Exception as error:
             if not _is_about_values(error) or search.approximation.early_stop is not None:
                 raise
-        return self._ask(*self._without_dead(choice, search), k, name_query)
+        return self._ask(*self._scan_of_kept(choice, search), k, name_query)
 
-    def _top_k_of_living(
+    def _top_k_of_kept(
         self, choice: Choice, search: Search, k: int, name_query: Namer
     ) -> tuple[TopKFound, str]:
         if search.among is not None:
             return self._ask(choice, search, k, name_query)
         if search.approximation.given():
-            return self._ask(choice, replace(search, among=self.living), k, name_query)
-        asked = k + min(len(self.dead), k + _SPARE)
+            return self._ask(choice, replace(search, among=self.kept), k, name_query)
+        asked = k + min(len(self.removed), k + _SPARE)
         found, engine = self._ask(choice, search, asked, name_query)
-        is_dead = self._is_dead(found.positions)
-        best = np.argsort(is_dead, axis=1, kind="stable")[:, :k]
+        is_removed = self._is_removed(found.positions)
+        best = np.argsort(is_removed, axis=1, kind="stable")[:, :k]
         values = np.take_along_axis(found.values, best, axis=1)
-        positions = np.take_along_axis(found.positions, best, axis=1)
+        slots = np.take_along_axis(found.positions, best, axis=1)
         costs = [found.cost]
-        lacking = np.flatnonzero(is_dead.sum(axis=1) > asked - k).astype(np.int64)
+        lacking = np.flatnonzero(is_removed.sum(axis=1) > asked - k).astype(np.int64)
         if len(lacking):
-            few = replace(search.of_queries(lacking), among=self.living)
+            few = replace(search.of_queries(lacking), among=self.kept)
             more, _ = self._ask(choice, few, k, lambda i: name_query(int(lacking[i])))
-            values[lacking], positions[lacking] = more.values, more.positions
+            values[lacking], slots[lacking] = more.values, more.positions
             costs.append(more.cost)
-        return TopKFound(values, positions, found.gap, add_costs(costs)), engine
+        return TopKFound(values, slots, found.gap, add_costs(costs)), engine
 
     def above(
         self,
@@ -337,23 +338,23 @@ class Part:
         thresholds: np.ndarray[Any, np.dtype[np.float64]],
         name_query: Namer,
     ) -> tuple[AboveFound, str]:
-        """Return all at or above each query's threshold, and who found them."""
-        if len(self.dead) == 0:
+        """Return all at or above each query's threshold, and the engine's name."""
+        if len(self.removed) == 0:
             return self._above(choice, search, thresholds, name_query)
         try:
             return self._above(choice, search, thresholds, name_query)
         except Exception as error:
             if not _is_about_values(error):
                 raise
-            choice, search = self._without_dead(choice, search)
+            choice, search = self._scan_of_kept(choice, search)
         return self._above(choice, search, thresholds, name_query)
 
-    def _without_dead(self, choice: Choice, search: Search) -> tuple[Choice, Search]:
-        """Return how to search without evaluating those that have left.
+    def _scan_of_kept(self, choice: Choice, search: Search) -> tuple[Choice, Search]:
+        """Return how to search without evaluating removed objects.
 
         They may be why a search failed: a kernel need not have values for them.
         """
-        among = self.living if search.among is None else search.among
+        among = self.kept if search.among is None else search.among
         search = replace(search, among=among, approximation=EXACT)
         return replace(choice, algorithm="scan"), search
 
@@ -365,15 +366,15 @@ class Part:
         name_query: Namer,
     ) -> tuple[AboveFound, str]:
         engine = self.engine(choice, search, 1)
-        with faults_named(self.content.settings.kernel, name_query, self._namer(engine)):
+        with named_faults(self.data.settings.kernel, name_query, self._namer(engine)):
             found = engine.above(search, thresholds)
-        if len(self.dead):
-            is_there = ~self._is_dead(found.positions)
-            counted = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_there)])
+        if len(self.removed):
+            is_kept = ~self._is_removed(found.positions)
+            counted = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_kept)])
             found = AboveFound(
                 counted[found.offsets],
-                found.values[is_there],
-                found.positions[is_there],
+                found.values[is_kept],
+                found.positions[is_kept],
                 found.cost,
             )
         return found, engine.name
@@ -388,18 +389,18 @@ class Part:
             search = replace(search, queries=engine.space)
             name_query = name_object
         began = time.perf_counter()
-        with faults_named(self.content.settings.kernel, name_query, name_object):
+        with named_faults(self.data.settings.kernel, name_query, name_object):
             found = engine.top_k(search, k)
-        self.content.planner.learn(engine.name, search, k, time.perf_counter() - began)
+        self.data.planner.learn(engine.name, search, k, time.perf_counter() - began)
         return found, engine.name
 
-    def _is_dead(self, positions: _Positions) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        at = np.minimum(np.searchsorted(self.dead, positions), len(self.dead) - 1)
-        is_dead: np.ndarray[Any, np.dtype[np.bool_]] = self.dead[at] == positions
-        return is_dead
+    def _is_removed(self, slots: _Slots) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        at = np.minimum(np.searchsorted(self.removed, slots), len(self.removed) - 1)
+        is_removed: np.ndarray[Any, np.dtype[np.bool_]] = self.removed[at] == slots
+        return is_removed
 
     def _namer(self, engine: Engine) -> Namer:
-        return lambda place: self.content.ids.name(engine.space.position(place))
+        return lambda place: self.data.ids.name(engine.space.slot(place))
 
 
 def _is_about_values(error: Exception) -> bool:

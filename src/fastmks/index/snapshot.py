@@ -1,9 +1,9 @@
-"""All parts of an index at one moment: which there are, and a search of all of them as one.
+"""All segments of an index at one moment, and a search of all of them as one.
 
-Objects that are added make a part of their own, and small parts are merged with their neighbours,
-so that each is at least twice as large as the next: the logarithmic method (docs/guides/living.md
-has what it costs). Objects that are removed are marked, and a part is made anew when a quarter of
-it has left.
+Objects that are added make a segment of their own. Small segments are merged with their
+neighbours, so that each is at least twice as large as the next: the logarithmic method
+(docs/guides/living.md has its costs). Objects that are removed are marked, and a segment is rebuilt
+when more than a quarter of it is removed.
 """
 
 from collections.abc import Sequence
@@ -21,19 +21,19 @@ from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.index.ids import Ids, check_kind, read_ids, read_mask, shown
 from fastmks.index.merge import NOWHERE, floors_of, merge_above, merge_top_k
 from fastmks.index.planner import Plan, merge_plans
-from fastmks.index.segment import Choice, Content, Part, Settings
+from fastmks.index.segment import Choice, Segment, SegmentData, Settings
 from fastmks.kernels.objects import Objects, join_objects, listed, read_queries
 
-__all__ = ["Asked", "Forest", "find_ids", "plant"]
+__all__ = ["Asked", "Snapshot", "find_ids", "first_snapshot"]
 
 _Array: TypeAlias = np.ndarray[Any, Any]
 _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
-_GROWTH = 2  # each part has at least so many times the objects of the next
+_GROWTH = 2  # each segment has at least this many times the objects of the next
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """A search of all parts: the queries, and the positions to search among, as each has them."""
+    """A search of all segments: for each, the queries and the slots to search among."""
 
     choice: Choice
     queries: Sequence[Space]
@@ -43,49 +43,53 @@ class Asked:
     approximation: Approximation = EXACT
     floors: np.ndarray[Any, np.dtype[np.float64]] | None = None  # as in `Search`
     skip_self: bool = False
-    tracers: Sequence[Tracer] | None = None  # one per part
+    tracers: Sequence[Tracer] | None = None  # one per segment
     name_query: Namer = "queries[{}]".format
 
 
-class Forest:
-    """Parts in the order in which their objects came. Never changed: changes give another one.
+class Snapshot:
+    """Segments in the order in which their objects were added. A change returns another snapshot.
 
     `like` is objects of the kind that the index holds, also where it holds none; `next_id` is
     greater than every number that has been an id.
     """
 
     def __init__(
-        self, settings: Settings, parts: Sequence[Part], like: Objects, next_id: int
+        self, settings: Settings, segments: Sequence[Segment], like: Objects, next_id: int
     ) -> None:
         self.settings = settings
-        self.parts = tuple(parts)
+        self.segments = tuple(segments)
         self.like = like
         self.next_id = next_id
-        self._size = sum(map(len, self.parts))
-        # Whether there is one part, and nobody has left it.
-        self.is_whole = len(self.parts) == 1 and len(self.parts[0].dead) == 0
+        self._size = sum(map(len, self.segments))
+        # Whether there is one segment, with no object removed.
+        self.is_single = len(self.segments) == 1 and len(self.segments[0].removed) == 0
 
     def __len__(self) -> int:
         return self._size
 
     @cached_property
     def starts(self) -> _Positions:
-        """The position of the first object of each part."""
-        ends = np.cumsum([len(part) for part in self.parts], dtype=np.int64)
+        """The position of the first object of each segment."""
+        ends = np.cumsum([len(segment) for segment in self.segments], dtype=np.int64)
         return np.concatenate([np.zeros(1, np.int64), ends])[:-1]
 
     @cached_property
     def ids(self) -> _Array:
         """The ids of all objects, by position."""
-        return Ids(*(part.ids for part in self.parts)).array if self.parts else self._no_ids
+        return (
+            Ids(*(segment.ids for segment in self.segments)).array
+            if self.segments
+            else self._no_ids
+        )
 
     def ids_at(self, positions: _Positions) -> _Array:
         """Return the ids of the objects at these positions."""
-        if self.is_whole:
-            return self.parts[0].content.ids.at(positions)
+        if self.is_single:
+            return self.segments[0].data.ids.at(positions)
         found = [
-            (here, self.parts[i].ids_at(positions[here] - self.starts[i]))
-            for i, here in self._by_part(positions)
+            (here, self.segments[i].ids_at(positions[here] - self.starts[i]))
+            for i, here in self._by_segment(positions)
         ]
         dtype = np.result_type(self._no_ids, *(ids for _, ids in found))
         ids = np.zeros(positions.shape, dtype=dtype)
@@ -98,14 +102,14 @@ class Forest:
         return np.zeros(0, dtype="U1" if self.settings.has_text_ids else np.int64)
 
     def find(self, ids: Any, *, name: str) -> list[_Positions]:
-        """Return the positions of ids in each part; an id that is not here is an error."""
+        """Return the slots of ids in each segment, -1 elsewhere; an unknown id is an error."""
         wanted = read_ids(ids, name)
         check_kind(wanted, is_text=self.settings.has_text_ids, name=name)
-        found = [part.find(wanted) for part in self.parts] if len(wanted) else []
+        found = [segment.find(wanted) for segment in self.segments] if len(wanted) else []
         times = np.zeros(len(wanted), dtype=np.int64)
-        for positions in found:
-            times += positions >= 0
-        if times.max(initial=0) > 1:  # those that were given were checked
+        for slots in found:
+            times += slots >= 0
+        if times.max(initial=0) > 1:  # only in a file: ids that are given are checked
             raise IndexFileError("the ids must differ.")
         is_known = times > 0
         if not is_known.all():
@@ -113,18 +117,18 @@ class Forest:
             raise InvalidArgument(
                 f"{name} must hold ids of the index only; {shown(unknown)} is not one."
             )
-        return found or [np.zeros(0, np.int64)] * len(self.parts)
+        return found or [np.zeros(0, np.int64)] * len(self.segments)
 
     def has(self, ids: _Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Return which of some ids are those of objects that are here."""
-        return find_ids(self.parts, ids)
+        """Return which of some ids are in use."""
+        return find_ids(self.segments, ids)
 
     def get(self, ids: Any) -> Any:
         """Return objects by their ids, in the form in which they are kept."""
-        parts, chunks, order = self.find(ids, name="ids"), [], []
-        for part, found in zip(self.parts, parts, strict=True):
+        chunks, order = [], []
+        for segment, found in zip(self.segments, self.find(ids, name="ids"), strict=True):
             if (found >= 0).any():
-                chunks.append(part.content.objects(found[found >= 0]))
+                chunks.append(segment.data.objects(found[found >= 0]))
                 order.append(np.flatnonzero(found >= 0))
         if not chunks:
             return self.like.get(np.zeros(0, np.int64))
@@ -135,37 +139,37 @@ class Forest:
 
     def like_all(self) -> Objects:
         """Return what further objects must be like: all objects, where they must fit them all."""
-        if self.settings.has_one_part and self.parts:
-            return self.parts[0].content.chunks[0]
+        if self.settings.has_one_segment and self.segments:
+            return self.segments[0].data.chunks[0]
         return self.like
 
     def chosen(self, only: Any) -> list[_Positions]:
-        """Return the positions in each part that `only`, ids or a mask, names, increasing."""
+        """Return the slots in each segment of the objects in `only`, ids or a mask, increasing."""
         mask = read_mask(only, len(self))
         if mask is not None:
             positions = np.flatnonzero(mask).astype(np.int64)
-            among = [np.zeros(0, np.int64)] * len(self.parts)
-            for i, here in self._by_part(positions):
-                among[i] = self.parts[i].position(positions[here] - self.starts[i])
+            among = [np.zeros(0, np.int64)] * len(self.segments)
+            for i, here in self._by_segment(positions):
+                among[i] = self.segments[i].slots_of(positions[here] - self.starts[i])
             return among
         return [np.unique(found[found >= 0]) for found in self.find(only, name="only")]
 
-    def _by_part(self, positions: _Positions) -> list[tuple[int, _Array]]:
-        """Return the parts that hold some positions, and which of these they hold."""
+    def _by_segment(self, positions: _Positions) -> list[tuple[int, _Array]]:
+        """Return the segments that hold some positions, and a mask of these for each."""
         at = np.searchsorted(self.starts, positions, side="right") - 1
         return [(i, at == i) for i in np.unique(at).tolist()]
 
     # Searches.
 
     def queries(self, queries: Any) -> list[Space]:
-        """Return queries as each part wants them: the same for all where that will do."""
-        if not self.parts:
+        """Return queries as a space for each segment: the same one where that serves all."""
+        if not self.segments:
             return []
         queries = listed(queries)  # what can be read once only
-        spaces = [self.parts[0].space.queries(queries)]
-        for part in self.parts[1:]:
+        spaces = [self.segments[0].space.queries(queries)]
+        for segment in self.segments[1:]:
             has_own = self.like.numbers_features
-            spaces.append(part.space.queries(queries) if has_own else spaces[0])
+            spaces.append(segment.space.queries(queries) if has_own else spaces[0])
         return spaces
 
     def count_queries(self, queries: Any) -> int:
@@ -173,29 +177,30 @@ class Forest:
         return len(read_queries(queries, self.settings.kernel, self.like))
 
     def can_afford(self, approximation: Approximation, k: int) -> bool:
-        """Whether each part can be given enough of a budget for its k best.
+        """Whether each segment can be given enough of a budget for its k best.
 
-        Those that have left would be evaluated too, and might be all that a budget finds.
+        Removed objects would be evaluated too, and might be all that a budget finds.
         """
         if approximation.budget is None:
             return True
-        least = sum(min(k, len(part)) for part in self.parts)
-        return least <= approximation.budget and not any(len(part.dead) for part in self.parts)
+        least = sum(min(k, len(segment)) for segment in self.segments)
+        has_removed = any(len(segment.removed) for segment in self.segments)
+        return least <= approximation.budget and not has_removed
 
     def plan(self, asked: Asked, k: int) -> Plan:
-        """Return what "auto" would do with the largest part, for as much as all of them cost."""
+        """Return what "auto" would do with the largest segment, and the costs of all segments."""
         plans, sizes = [], self._sizes(asked)
         for i, size in sizes.items():
             search = self._search(asked, i, EXACT, is_main=False)
-            plans.append(self.parts[i].content.planner.plan(search, min(k, size)))
-        # Those that have left are looked at too, but nobody asked for them.
+            plans.append(self.segments[i].data.planner.plan(search, min(k, size)))
+        # Removed objects are evaluated too, but do not count as searched.
         return replace(merge_plans(plans, k), n_objects=sum(sizes.values()))
 
     def top_k(self, asked: Asked, k: int) -> tuple[TopKFound, str]:
-        """Return the k best of each query, and who found most of them."""
-        if self.is_whole:
+        """Return the k best of each query, and the engine that searched most objects."""
+        if self.is_single:
             search = self._search(asked, 0, asked.approximation, is_main=True)
-            return self.parts[0].top_k(asked.choice, search, k, asked.name_query)
+            return self.segments[0].top_k(asked.choice, search, k, asked.name_query)
         sizes = self._sizes(asked)
         promises = [asked.approximation]
         if len(sizes) > 1:
@@ -203,41 +208,42 @@ class Forest:
         best: TopKFound | None = None
         main_engine = "scan"
         for (i, size), promise in zip(sizes.items(), promises, strict=True):
-            part = self.parts[i]
+            segment = self.segments[i]
             search = self._search(asked, i, promise, is_main=best is None)
             floors = floors_of(best, k)
-            if floors is not None:  # of the larger parts, which come first
+            if floors is not None:  # of the larger segments, which come first
                 search = replace(search, floors=floors)
-            answer, engine = part.top_k(asked.choice, search, min(k, size), asked.name_query)
+            answer, engine = segment.top_k(asked.choice, search, min(k, size), asked.name_query)
             is_filled = answer.positions >= NOWHERE
-            places = np.where(is_filled, NOWHERE, part.rank(answer.positions) + self.starts[i])
-            answer = TopKFound(answer.values, places, answer.gap, answer.cost)
+            positions = segment.positions_of(answer.positions) + self.starts[i]
+            positions = np.where(is_filled, NOWHERE, positions)
+            answer = TopKFound(answer.values, positions, answer.gap, answer.cost)
             if best is None:
                 best, main_engine = answer, engine
             else:
                 best = merge_top_k([best, answer], k)
-        assert best is not None  # k is at least 1, so there is a part
+        assert best is not None  # k is at least 1, so there is a segment
         return best, main_engine
 
     def evaluated(self, tracers: Sequence[Tracer]) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Return whose values were asked for in a traced search, by position."""
+        """Return which objects a traced search evaluated, by position."""
         masks = [
-            tracer.evaluated(len(part.content))[part.living]
-            for part, tracer in zip(self.parts, tracers, strict=True)
+            tracer.evaluated(len(segment.data))[segment.kept]
+            for segment, tracer in zip(self.segments, tracers, strict=True)
         ]
         return np.concatenate([np.zeros(0, dtype=bool), *masks])
 
     def above(
         self, asked: Asked, thresholds: np.ndarray[Any, np.dtype[np.float64]]
     ) -> tuple[AboveFound, str]:
-        """Return all at or above each query's threshold, and who found most of them."""
+        """Return all at or above each query's threshold, and the main engine."""
         found: list[tuple[AboveFound, str]] = []
         for i in self._sizes(asked):
-            part = self.parts[i]
+            segment = self.segments[i]
             search = self._search(asked, i, EXACT, is_main=len(found) == 0)
-            answer, engine = part.above(asked.choice, search, thresholds, asked.name_query)
-            places = part.rank(answer.positions) + self.starts[i]
-            answer = AboveFound(answer.offsets, answer.values, places, answer.cost)
+            answer, engine = segment.above(asked.choice, search, thresholds, asked.name_query)
+            positions = segment.positions_of(answer.positions) + self.starts[i]
+            answer = AboveFound(answer.offsets, answer.values, positions, answer.cost)
             found.append((answer, engine))
         if not found:
             none = np.zeros(len(thresholds) + 1, np.int64)
@@ -246,9 +252,9 @@ class Forest:
         return merge_above([answer for answer, _ in found]), found[0][1]
 
     def _sizes(self, asked: Asked) -> dict[int, int]:
-        """Return how many objects to search among in each part that has any, most first."""
+        """Return how many objects to search among in each segment that has any, most first."""
         if asked.among is None:
-            sizes = {i: len(part) for i, part in enumerate(self.parts)}
+            sizes = {i: len(segment) for i, segment in enumerate(self.segments)}
         else:
             sizes = {i: len(among) for i, among in enumerate(asked.among) if len(among)}
         return dict(sorted(sizes.items(), key=lambda item: -item[1]))
@@ -267,103 +273,104 @@ class Forest:
 
     # Changes.
 
-    def grown(self, objects: Objects, ids: _Array) -> "Forest":
-        """Return the forest with more objects, which must be checked, and nobody else's."""
+    def with_added(self, objects: Objects, ids: _Array) -> "Snapshot":
+        """Return the snapshot with more objects, already checked and owned by the index."""
         next_id = max(self.next_id, Ids(ids).next_number)
         if self._can_wait(len(ids)):
-            waiting = Part(self.parts[-1].content.extended(objects, ids))
-            return Forest(self.settings, [*self.parts[:-1], waiting], self.like, next_id)
-        is_fresh = len(ids) < self.settings.n_fresh
-        content = Content(self.settings, [objects], Ids(ids), is_fresh=is_fresh)
-        parts, tail = list(self.parts), [Part(content)]
-        while parts and self._is_too_small(parts[-1:], tail):
-            tail.insert(0, parts.pop())
-        is_alone = len(tail) == 1 and not self.settings.has_one_part
+            waiting = Segment(self.segments[-1].data.extended(objects, ids))
+            return Snapshot(self.settings, [*self.segments[:-1], waiting], self.like, next_id)
+        is_small = len(ids) < self.settings.n_small
+        data = SegmentData(self.settings, [objects], Ids(ids), is_small=is_small)
+        segments, tail = list(self.segments), [Segment(data)]
+        while segments and self._is_too_small(segments[-1:], tail):
+            tail.insert(0, segments.pop())
+        is_alone = len(tail) == 1 and not self.settings.has_one_segment
         last = tail[0] if is_alone else self._joined(tail)
-        return Forest(self.settings, [*parts, last], self.like, next_id)
+        return Snapshot(self.settings, [*segments, last], self.like, next_id)
 
     def _can_wait(self, n_objects: int) -> bool:
-        """Whether objects may join those that came lately, with nothing to merge."""
-        if not self.parts or self.settings.has_one_part:
+        """Whether objects may join the last segment, with nothing to merge."""
+        if not self.segments or self.settings.has_one_segment:
             return False
-        tail = self.parts[-1]
+        tail = self.segments[-1]
         size = len(tail) + n_objects
-        is_fresh = tail.content.is_fresh and size < self.settings.n_fresh and len(tail.dead) == 0
-        return is_fresh and (len(self.parts) == 1 or len(self.parts[-2]) >= _GROWTH * size)
+        is_small = tail.data.is_small and size < self.settings.n_small and len(tail.removed) == 0
+        return is_small and (len(self.segments) == 1 or len(self.segments[-2]) >= _GROWTH * size)
 
-    def shrunk(self, leaving: Sequence[_Positions]) -> "Forest":
-        """Return the forest without some objects, given by their positions in each part."""
-        parts = []
-        for part, positions in zip(self.parts, leaving, strict=True):
-            left = part if len(positions) == 0 else part.without(positions)
+    def with_removed(self, removed: Sequence[_Positions]) -> "Snapshot":
+        """Return the snapshot without some objects, given by their slots in each segment."""
+        segments = []
+        for segment, slots in zip(self.segments, removed, strict=True):
+            left = segment if len(slots) == 0 else segment.without(slots)
             if len(left) == 0:
                 continue
-            is_worn = left.is_worn or (self.settings.has_one_part and len(left.dead) > 0)
-            parts.append(self._joined([left]) if is_worn else left)
-        return self._balanced(parts)
+            has_removed = len(left.removed) > 0
+            needs_rebuild = left.needs_rebuild or (self.settings.has_one_segment and has_removed)
+            segments.append(self._joined([left]) if needs_rebuild else left)
+        return self._balanced(segments)
 
-    def cleared(self) -> "Forest":
-        """Return the forest without the memory of those that have left."""
-        parts = [part if len(part.dead) == 0 else self._joined([part]) for part in self.parts]
-        return Forest(self.settings, parts, self.like, self.next_id)
+    def compacted(self) -> "Snapshot":
+        """Return the snapshot with removed objects dropped from memory."""
+        segments = [one if len(one.removed) == 0 else self._joined([one]) for one in self.segments]
+        return Snapshot(self.settings, segments, self.like, self.next_id)
 
-    def whole(self) -> "Forest":
-        """Return the forest with all objects in one part."""
-        if self.is_whole or len(self) == 0:
+    def merged(self) -> "Snapshot":
+        """Return the snapshot with all objects in one segment."""
+        if self.is_single or len(self) == 0:
             return self
-        part = self._joined(self.parts, is_fresh=False)
-        return Forest(self.settings, [part], self.like, self.next_id)
+        segment = self._joined(self.segments, is_small=False)
+        return Snapshot(self.settings, [segment], self.like, self.next_id)
 
-    def _balanced(self, parts: Sequence[Part]) -> "Forest":
-        """Merge neighbours until each part is large enough for those behind it."""
-        groups: list[list[Part]] = []
-        for part in parts:
-            group = [part]
+    def _balanced(self, segments: Sequence[Segment]) -> "Snapshot":
+        """Merge neighbours until each segment is large enough for those after it."""
+        groups: list[list[Segment]] = []
+        for segment in segments:
+            group = [segment]
             while groups and self._is_too_small(groups[-1], group):
                 group = groups.pop() + group
             groups.append(group)
         merged = [group[0] if len(group) == 1 else self._joined(group) for group in groups]
-        return Forest(self.settings, merged, self.like, self.next_id)
+        return Snapshot(self.settings, merged, self.like, self.next_id)
 
-    def _is_too_small(self, group: list[Part], following: list[Part]) -> bool:
-        if self.settings.has_one_part:
+    def _is_too_small(self, group: list[Segment], following: list[Segment]) -> bool:
+        if self.settings.has_one_segment:
             return True
-        size, behind = sum(map(len, group)), sum(map(len, following))
-        is_fresh = size + behind < self.settings.n_fresh and group[-1].content.is_fresh
-        return is_fresh or size < _GROWTH * behind
+        size, after = sum(map(len, group)), sum(map(len, following))
+        is_small = size + after < self.settings.n_small and group[-1].data.is_small
+        return is_small or size < _GROWTH * after
 
-    def _joined(self, parts: Sequence[Part], *, is_fresh: bool | None = None) -> Part:
-        """Return one part of several; few objects are put together when they are searched."""
-        n_objects = sum(map(len, parts))
-        chunks = [chunk for part in parts for chunk in part.chunks()]
-        ids = Ids(*(chunk for part in parts for chunk in part.id_chunks()))
-        if self.settings.has_one_part:
+    def _joined(self, segments: Sequence[Segment], *, is_small: bool | None = None) -> Segment:
+        """Return one segment of several; a small one is put together when first searched."""
+        n_objects = sum(map(len, segments))
+        chunks = [chunk for segment in segments for chunk in segment.chunks()]
+        ids = Ids(*(chunk for segment in segments for chunk in segment.id_chunks()))
+        if self.settings.has_one_segment:
             chunks, ids = [join_objects(self.settings.kernel, chunks)], Ids(ids.array)
-        if is_fresh is None:
-            is_fresh = n_objects < self.settings.n_fresh
-        content = Content(self.settings, chunks, ids, is_fresh=is_fresh)
-        if self.settings.has_one_part or not content.is_fresh:
-            model = max(self.parts, key=len, default=parts[0]).content
-            content.prepare([part.content for part in parts], model)
-        return Part(content)
+        if is_small is None:
+            is_small = n_objects < self.settings.n_small
+        data = SegmentData(self.settings, chunks, ids, is_small=is_small)
+        if self.settings.has_one_segment or not data.is_small:
+            model = max(self.segments, key=len, default=segments[0]).data
+            data.prepare([segment.data for segment in segments], model)
+        return Segment(data)
 
 
-def find_ids(parts: Sequence[Part], ids: _Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return which of some ids are those of objects of some parts."""
+def find_ids(segments: Sequence[Segment], ids: _Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return which of some ids are those of objects of some segments."""
     if len(ids) == 1:
         (name,) = ids.tolist()
-        parts = [part for part in parts if part.content.ids.may_have(name)]
+        segments = [segment for segment in segments if segment.data.ids.may_have(name)]
     known = np.zeros(len(ids), dtype=bool)
-    for part in parts:
-        known |= part.find(ids) >= 0
+    for segment in segments:
+        known |= segment.find(ids) >= 0
     return known
 
 
-def plant(objects: Objects, settings: Settings, ids: Ids) -> Forest:
-    """Return the forest of one part that an index begins with."""
-    content = Content(settings, [objects], ids)
-    content.engines  # noqa: B018, so that objects which the kernel cannot compare are known now
+def first_snapshot(objects: Objects, settings: Settings, ids: Ids) -> Snapshot:
+    """Return the snapshot of one segment that an index begins with."""
+    data = SegmentData(settings, [objects], ids)
+    data.engines  # noqa: B018, so that objects which the kernel cannot compare are known now
     none = objects.take(np.zeros(0, np.int64))
     # Joined, it forgets what it knew of all objects.
     like = join_objects(settings.kernel, [none])
-    return Forest(settings, [Part(content)], like, ids.next_number)
+    return Snapshot(settings, [Segment(data)], like, ids.next_number)

@@ -128,7 +128,7 @@ class LocalAlignment(_AlignmentKernel):
 
     is_normalized = False
     value_range = (1.0, math.inf)
-    is_dear = True
+    is_expensive = True
     finite_advice = "Use Normalized(LocalAlignment(...)), which never overflows, or a smaller beta."
 
     def __post_init__(self) -> None:

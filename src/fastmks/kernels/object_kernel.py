@@ -27,7 +27,7 @@ class ObjectKernel(Kernel):
     # Which kernels of the same objects are Mercer, as a sentence; empty where none comes to mind.
     mercer_advice: ClassVar[str] = ""
     # Whether values take so long that they are worth remembering.
-    is_dear: ClassVar[bool] = False
+    is_expensive: ClassVar[bool] = False
     # Whether two queries have a value; an object and a query always do.
     compares_queries: ClassVar[bool] = True
     # Whether objects that are added are described by those before them, so that all must be in one

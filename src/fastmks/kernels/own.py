@@ -38,7 +38,7 @@ class _PythonKernel(ObjectKernel):
     is_normalized = False
     value_range = (-math.inf, math.inf)
     finite_advice = "Make the function return a finite number for every pair."
-    is_dear = True
+    is_expensive = True
     mercer_advice = "If the function is, use Custom(function)."
 
     name: str | None

@@ -89,7 +89,7 @@ class GlobalAlignment(_SeriesKernel):
     mercer_columns = math.inf
     is_normalized = False
     value_range = (0.0, math.inf)
-    is_dear = True
+    is_expensive = True
     finite_advice = "Use Normalized(GlobalAlignment(...)), which never overflows."
 
     def __post_init__(self) -> None:

@@ -110,7 +110,7 @@ class _Service:
         self._workers = Workers(limits)
         self._bodies = Bodies(limits)
         self.run = LimitedRun(limits, self._workers, self._bodies)
-        settings = served.index._forest.settings
+        settings = served.index._snapshot.settings
         form = form_of(served.index, limits)
         self._reader = Reader(form, limits, has_text_ids=settings.has_text_ids)
         self._description = to_json(describe(self._reader, served.form, has_token=has_token))
@@ -205,9 +205,9 @@ class _Service:
         return _json(
             {
                 "size": len(index),
-                "kind": index._forest.like.kind,
+                "kind": index._snapshot.like.kind,
                 "kernel": repr(index.kernel),
-                "algorithm": index._forest.settings.algorithm,
+                "algorithm": index._snapshot.settings.algorithm,
                 "form": served.form.name,
                 "writable": served.is_writable,
                 "limits": asdict(self._limits),

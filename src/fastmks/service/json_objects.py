@@ -26,7 +26,7 @@ __all__ = ["form_of"]
 
 def form_of(index: Index, limits: Limits | None = None) -> Form:
     """Return how the objects of an index are written; longer ones than allowed are refused."""
-    like = index._forest.like
+    like = index._snapshot.like
     forms: dict[tuple[int, ...], Form] = {}
     for fields, leaf in leaves(index.kernel):
         form = _leaf_form(leaf, like.store(fields, leaf))

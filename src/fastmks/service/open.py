@@ -185,7 +185,7 @@ def _keep(journal: Path, torn: bytes, mode: int | None) -> Path:
 def _check_encode(index: Index, encode: Callable[[Any], bytes] | None) -> None:
     from fastmks.index.index_file import lacks_objects
 
-    if lacks_objects(index._forest.like.record(encode=encode)):
+    if lacks_objects(index._snapshot.like.record(encode=encode)):
         raise InvalidArgument(
             "encode must be given to change an index of objects that only your own kernel knows: "
             "without it they cannot be saved."

@@ -8,7 +8,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fastmks._util.arithmetic import own_arithmetic
-from fastmks.engines.space import Space, faults_named
+from fastmks.engines.space import Space, named_faults
 from fastmks.errors import InvalidArgument, NotMercerError
 from fastmks.index.hits import Hits
 from fastmks.index.index import Index
@@ -125,7 +125,7 @@ class KernelNeighborsTransformer(
         if self._self_value is None:
             raise InvalidArgument("mode='distance' must be set before fit. Fit again.")
         # Read here once, for the search and for K(query, query).
-        queries = self.index_._forest.parts[0].space.queries(self._checked_queries(X))
+        queries = self.index_._snapshot.segments[0].space.queries(self._checked_queries(X))
         k = 1 + self._checked_count(self.n_neighbors, only_others=True)
         own = _self_values(queries)[:, None]
         hits = self.index_.search(queries.objects, k, threads=threads_of(self.n_jobs))
@@ -148,7 +148,7 @@ class KernelNeighborsTransformer(
 
 def _common_self_value(index: Index) -> float:
     """Return the K(x, x) that all objects of an index share."""
-    space = index._forest.parts[0].space
+    space = index._snapshot.segments[0].space
     if not space.is_mercer:
         raise InvalidArgument(
             f"mode='distance' needs a Mercer kernel: {index.kernel!r} is none on these objects, "
@@ -167,5 +167,5 @@ def _common_self_value(index: Index) -> float:
 
 
 def _self_values(space: Space) -> np.ndarray[Any, np.dtype[np.float64]]:
-    with faults_named(space.kernel, "X[{}]".format, "X[{}]".format):
+    with named_faults(space.kernel, "X[{}]".format, "X[{}]".format):
         return space.self_values()

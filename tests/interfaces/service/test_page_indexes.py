@@ -104,12 +104,12 @@ def test_a_changed_index_is_seen_anew_and_is_not_changed_by_looking():
     first = page.compare(kernel="linear", id=1, k=2)
     index.add(10 * ROWS[1:2])
     index.remove([0])
-    forest = index._forest
+    snapshot = index._snapshot
     then = page.compare(kernel="linear", id=1, k=2)
     assert then["version"] == first["version"] + 1
     assert then["hits"][0]["id"] == "600"
     assert "0 is not one" in page.refusal(kernel="linear", id=0)
-    assert index._forest is forest
+    assert index._snapshot is snapshot
     page.served.index = Index(ROWS[:5])
     assert page.get("/page/about")["size"] == 5
 

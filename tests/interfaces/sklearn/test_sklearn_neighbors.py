@@ -63,7 +63,7 @@ def test_float32_stays_what_it_is(vectors):
     X = vectors.astype(np.float32) / np.float32(3)
     values, _ = KernelNeighbors(3).fit(X).kneighbors(X)
     np.testing.assert_array_equal(values, Index(X).search(X, k=3).values)
-    assert np.shares_memory(X, KernelNeighbors().fit(X).index_._content.chunks[0]._first.array)
+    assert np.shares_memory(X, KernelNeighbors().fit(X).index_._largest_data.chunks[0]._first.array)
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, -1, -2, np.int64(2)])

@@ -217,7 +217,7 @@ def test_each_pair_is_evaluated_once(wrap, queries):
 def test_remembered_values_change_nothing(kernel, queries, monkeypatch):
     objects = normal(150, 3)
     found = fastmks.hardness(objects, kernel, queries=queries, sample=140)
-    monkeypatch.setattr(estimates, "_MOST_DEAR", 0)
+    monkeypatch.setattr(estimates, "_MOST_EXPENSIVE", 0)
     assert_same(found, fastmks.hardness(objects, kernel, queries=queries, sample=140))
 
 

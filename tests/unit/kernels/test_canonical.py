@@ -105,4 +105,4 @@ def test_repr_evaluates_back_unless_it_names_functions(kind):
 def test_equal_kernels_share_what_they_read():
     """Stores are kept by what the kernels count, so that equal parts read the objects once."""
     index = Index(["ACGT", "AACC"], K.Spectrum((2, 2)) + K.Normalized(K.Spectrum(2)))
-    assert len(index._content.space.objects.stores) == 1
+    assert len(index._largest_data.space.objects.stores) == 1

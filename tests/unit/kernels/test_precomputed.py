@@ -95,7 +95,7 @@ def test_the_matrix_is_shared_or_copied():
     shared, copied = Index(gram, K.Precomputed()), Index(gram, K.Precomputed(), copy=True)
     before = shared.search(QUERIES @ ROWS.T)
     shared.tree.check()
-    assert np.shares_memory(shared._content.space.objects._first.values, gram)
+    assert np.shares_memory(shared._largest_data.space.objects._first.values, gram)
     gram[:] = 0.0
     assert_identical(copied.search(QUERIES @ ROWS.T), before)
 
@@ -124,7 +124,7 @@ class TestLiving:
             asked = queries[:, [*held, -1]]
             for k in (1, 3, len(held)):
                 assert_identical(index.search(asked, k), wanted.search(asked, k))
-            assert len(index._forest.parts) == 1
+            assert len(index._snapshot.segments) == 1
             np.testing.assert_array_equal(index.get(held), gram[np.ix_(held, held)])
 
         check()

@@ -69,7 +69,7 @@ class TestSpectrum:
     @given(objects=texts, queries=texts, p=st.integers(1, 30))
     def test_grams_that_no_object_has_count_in_the_norm_of_a_query(self, objects, queries, p):
         """Also between queries, which the dual tree compares."""
-        space = Index(objects, Spectrum(p))._content.space.queries(queries)
+        space = Index(objects, Spectrum(p))._largest_data.space.queries(queries)
         want = [spectrum(x, x, p) for x in queries]
         np.testing.assert_array_equal(space.self_values(), want)
         assert_identical(
@@ -99,10 +99,12 @@ class TestSpectrum:
         np.testing.assert_array_equal(index.search(["ab", "abc"], 3).values, [[0] * 3, [1, 0, 0]])
 
     def test_values_of_one_length_do_not_round(self):
-        rounding = Index(["abcabc"] * 3, Spectrum(2))._content.space.rounding
+        rounding = Index(["abcabc"] * 3, Spectrum(2))._largest_data.space.rounding
         assert rounding == (0.0, 0.0)
         assert (
-            Index(["abcabc"], Spectrum((1, 2), weights=(0.1, 0.3)))._content.space.rounding.relative
+            Index(
+                ["abcabc"], Spectrum((1, 2), weights=(0.1, 0.3))
+            )._largest_data.space.rounding.relative
             > 0
         )
 
@@ -148,7 +150,7 @@ class TestMismatch:
         want = [[mismatch(x, y, p, m, alphabet) for y in objects] for x in queries]
         np.testing.assert_array_equal(kernel.matrix(queries, objects), want)
         selves = [mismatch(x, x, p, m, alphabet) for x in queries]
-        space = Index(objects, kernel)._content.space.queries(queries)
+        space = Index(objects, kernel)._largest_data.space.queries(queries)
         np.testing.assert_array_equal(space.self_values(), selves)
 
     def test_no_mismatches_is_the_spectrum(self):

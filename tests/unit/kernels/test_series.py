@@ -43,7 +43,7 @@ def exact(x, y, bandwidth, triangular=None):
 )
 def test_every_alignment_is_counted(x, y, bandwidth, triangular):
     kernel = K.GlobalAlignment(bandwidth, triangular)
-    rounding = Index([x, y], kernel)._content.space.rounding.relative
+    rounding = Index([x, y], kernel)._largest_data.space.rounding.relative
     roots = [mpmath.sqrt(exact(s, s, bandwidth, triangular)) for s in (x, y)]
     value = exact(x, y, bandwidth, triangular)
     assert abs(kernel(x, y) - value) <= rounding * roots[0] * roots[1]

@@ -18,7 +18,7 @@ from fastmks._util.progress import Progress
 from fastmks.engines.base import AboveFound, Cost, Search, TopKFound
 from fastmks.engines.filters.base import CoreFilter
 from fastmks.engines.scan import Scan
-from fastmks.engines.space import Namer, Space, faults_named
+from fastmks.engines.space import Namer, Space, named_faults
 from fastmks.errors import InvalidArgument, NotMercerError
 from fastmks.files.record import Record, restoring
 from fastmks.kernels.object_kernel import leaves
@@ -135,7 +135,7 @@ def build_pivots(
     _check_kernel(space)
     started = time.perf_counter()
     n_threads = space.threads(threads)
-    with faults_named(space.kernel, name, name):
+    with named_faults(space.kernel, name, name):
         draft = _Draft(space, n_threads, seed, m, name)
         projection = _core.pivot_projection(space.core, draft.chosen)
         with progress.bar(len(space), unit=" objects") as report:
@@ -253,7 +253,7 @@ class _Draft:
         objects, name = self._taken(candidates)
         taken, name_row = self._taken(rows)
         self.evaluations += len(taken) * len(objects)
-        with faults_named(self.space.kernel, name_row, name):
+        with named_faults(self.space.kernel, name_row, name):
             values = _core.scan_matrix(objects.core, taken.core, self.threads)
         with own_arithmetic():
             norms = np.sqrt(np.maximum(self.self_values[rows], 0.0))
@@ -304,7 +304,7 @@ class _Draft:
         if not self.is_bounded.all():
             objects, name_object = self._taken(np.flatnonzero(self.is_bounded))
         self.evaluations += len(queries) * len(objects)
-        with faults_named(self.space.kernel, name, name_object):
+        with named_faults(self.space.kernel, name, name_object):
             found = _core.scan_matrix(objects.core, queries.core, self.threads)
         values = np.full((len(queries), len(self.space)), -np.inf)
         values[:, self.is_bounded] = found

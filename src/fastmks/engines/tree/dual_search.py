@@ -105,5 +105,5 @@ def _queries_as_given(query_tree: Tree, search: Search) -> Iterator[None]:
         yield
     except (_core.ValueFault, _core.NotMercerFault, _core.ReturnFault) as fault:
         if not search.skip_self:
-            fault.args = (query_tree.space.position(fault.args[0]), *fault.args[1:])
+            fault.args = (query_tree.space.slot(fault.args[0]), *fault.args[1:])
         raise

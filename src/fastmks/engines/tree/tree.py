@@ -9,7 +9,7 @@ from fastmks import _core
 from fastmks._util.fork_safe import cached_property
 from fastmks._util.progress import Progress
 from fastmks.engines.base import plain_int64
-from fastmks.engines.space import Namer, Space, faults_named
+from fastmks.engines.space import Namer, Space, named_faults
 from fastmks.engines.tree.traversal import check_base
 from fastmks.engines.tree.view import tree_graph, tree_text
 from fastmks.errors import FastmksError, NotMercerError
@@ -197,7 +197,7 @@ def build_tree(space: Space, *, base: float, threads: int, progress: Progress, n
         )
     started = time.perf_counter()
     bar = progress.bar(len(space), unit=" objects")
-    with faults_named(space.kernel, name, name), bar as report:
+    with named_faults(space.kernel, name, name), bar as report:
         core = _core.build_cover_tree(space.core, base, space.threads(threads), report)
     ordered = space.ordered(plain_int64(core.order()))
     return Tree(ordered, core, time.perf_counter() - started, name)

@@ -33,7 +33,7 @@ def tree_graph(tree: "Tree") -> Any:
     for node in range(tree.n_nodes):
         graph.add_edges_from((("node", node), ("node", child)) for child in _children(tree, node))
         for place in _leaves(tree, node):
-            position = tree.space.position(place)
+            position = tree.space.slot(place)
             graph.add_node(("object", position), point=position)
             graph.add_edge(("node", node), ("object", position))
     return graph
@@ -47,7 +47,7 @@ def _lines(tree: "Tree") -> Iterator[str]:
         at, depth, is_leaf = open_nodes.pop()
         indent = "  " * depth
         if is_leaf:
-            yield f"{indent}{tree.name(tree.space.position(at))} at {distances[at]:.6g}"
+            yield f"{indent}{tree.name(tree.space.slot(at))} at {distances[at]:.6g}"
             continue
         n_below = nodes["end"][at] - nodes["begin"][at]
         yield (
@@ -60,7 +60,7 @@ def _lines(tree: "Tree") -> Iterator[str]:
 
 
 def _point(tree: "Tree", node: int) -> int:
-    return tree.space.position(int(tree.nodes["begin"][node]))
+    return tree.space.slot(int(tree.nodes["begin"][node]))
 
 
 def _children(tree: "Tree", node: int) -> range:

@@ -129,8 +129,8 @@ def _scan_seconds(index: Index, wanted: _Wanted, plan: Plan) -> float | None:
     forecast = plan.forecasts.get("scan")
     if forecast is not None and forecast.seconds_per_query > _SOON:
         return _finite(forecast.seconds_per_query)
-    is_dear = any(leaf.is_dear for _, leaf in leaves(wanted.choice.kernel))
-    if forecast is None and (is_dear or len(index) > _FEW):
+    is_expensive = any(leaf.is_expensive for _, leaf in leaves(wanted.choice.kernel))
+    if forecast is None and (is_expensive or len(index) > _FEW):
         return None
     return _seconds(index, wanted, "scan", {})
 

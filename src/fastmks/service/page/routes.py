@@ -187,7 +187,7 @@ def _about(view: View, given: Mapping[str, Any], progress: Progress) -> dict[str
     return {
         "version": view.version,
         "size": n_objects,
-        "kind": view.index._forest.like.kind,
+        "kind": view.index._snapshot.like.kind,
         "form": view.form.name,
         "n_columns": view.form.n_columns,
         "is_large": view.is_large,

@@ -27,7 +27,7 @@ MOST_HITS = 50  # that the page shows
 _DEFAULTS = Limits()
 _BYTES_EACH = 1000  # of an object of an index that is not large
 _N_SAMPLE = 64  # objects that are looked at to know what all are like
-_MOST_POINTS, _MOST_DEAR_POINTS = 4000, 400  # of a map; the latter where evaluations take long
+_MOST_POINTS, _MOST_EXPENSIVE_POINTS = 4000, 400  # of a map; the latter where evaluations take long
 _MOST_COLUMNS = 1024  # of rows whose principal axes are computed
 _N_READ = 2000  # strings or graphs that are read for another kernel between two looks at the time
 _FROM_WITHIN = "asks the page, from its own function, for what the page makes with it."
@@ -48,13 +48,13 @@ class View:
         self.is_large = len(index) > most_objects or is_heavy
         self._made: dict[tuple[str, str], Any] = {}
         self._locks: dict[tuple[str, str], Lock] = {}
-        settings = self.index._forest.settings
+        settings = self.index._snapshot.settings
         self.has_text_ids = settings.has_text_ids
         sample = self.index.get(self.index.ids[self._spread(_N_SAMPLE)])
         self.form: Form = replace(find_form(sample, settings.kernel), limits=limits)
         is_dense = isinstance(sample, np.ndarray) and self.form.n_columns <= _MOST_COLUMNS
         self._has_axes = self.form.is_vector and is_dense
-        has_tree = settings.algorithm in ("tree", "dual-tree") and self.index._forest.is_whole
+        has_tree = settings.algorithm in ("tree", "dual-tree") and self.index._snapshot.is_single
         choices = list_choices(
             settings.kernel,
             self.form,
@@ -83,10 +83,10 @@ class View:
         """Return where objects are drawn; None where the kernel gives no places."""
         if self.form.name == "values":  # a row of the matrix says nothing without the others
             return None
-        is_dear = any(leaf.is_dear for _, leaf in leaves(choice.kernel))
+        is_expensive = any(leaf.is_expensive for _, leaf in leaves(choice.kernel))
         # Rows lie where they lie, whatever the kernel.
         kernel = None if self._has_axes else choice.kernel
-        positions = self._spread(_MOST_DEAR_POINTS if is_dear else _MOST_POINTS)
+        positions = self._spread(_MOST_EXPENSIVE_POINTS if is_expensive else _MOST_POINTS)
         return self._make(
             "map",
             self._map_text(choice),
@@ -157,8 +157,8 @@ class View:
     @property
     def _can_have_tree(self) -> bool:
         """Whether a tree of the index would be one, of all objects; few new ones are scanned."""
-        forest = self.index._forest
-        return forest.is_whole and not forest.parts[0].content.is_fresh
+        snapshot = self.index._snapshot
+        return snapshot.is_single and not snapshot.segments[0].data.is_small
 
     def _map_text(self, choice: Choice) -> str:
         return "" if self._has_axes else choice.text
@@ -198,15 +198,15 @@ class Views:
         """Return the view of the index as it is."""
         with self._lock.alone(progress.check):
             index = self._find_index()
-            forest = index._forest
-            if self._seen is None or self._seen[0] is not forest:
+            snapshot = index._snapshot
+            if self._seen is None or self._seen[0] is not snapshot:
                 view = View(
                     index,
                     next(self._versions),
                     most_objects=self._most_objects,
                     limits=self._limits,
                 )
-                self._seen = forest, view
+                self._seen = snapshot, view
             return self._seen[1]
 
 
@@ -228,4 +228,4 @@ def _read(objects: Any, kernel: Kernel, progress: Progress) -> Objects:
 
 def _tree(index: Index, progress: Progress) -> Tree:
     """Return the tree of an index in one part; what is built can be stopped."""
-    return index._forest.parts[0].content.engines.tree(progress)
+    return index._snapshot.segments[0].data.engines.tree(progress)

@@ -127,7 +127,7 @@ def test_no_bound_is_below_the_value_it_bounds(kernel, data):
 @pytest.mark.parametrize("kernel", [K.Linear(), K.Polynomial(2), K.Gaussian(1.0), K.Cosine()])
 def test_every_instruction_set_gives_the_same(isa, kernel):
     rows = clustered(3000, 37).astype(np.float32)
-    space = Index(rows, kernel)._content.space
+    space = Index(rows, kernel)._largest_data.space
     assert space.isa == isa
     search = exact_search(space, rows[:9] + 0.5)
     sketch = build_sketch(space, dimension=20, threads=1, progress=Progress(False))
@@ -182,7 +182,7 @@ def test_vectors_too_long_for_bounds_are_an_error():
 
 def test_bandwidths_beyond_all_scale_have_no_scores():
     index = Index([[1.0], [2.0]], K.Gaussian(1e100))
-    assert not index._content.engines.has_offer
+    assert not index._largest_data.engines.has_offer
     assert_identical(  # through pivots
         index.search([1.0], k=2, algorithm="filter"), index.search([1.0], k=2, algorithm="scan")
     )
@@ -262,7 +262,7 @@ def test_many_leaves_are_looked_at_by_groups(kernel, data):
 @pytest.mark.parametrize("kernel", [K.Linear(), K.Cosine(), K.Gaussian(2.0), K.Polynomial(2)])
 def test_any_number_of_axes_gives_the_same(dimension, kernel):
     rows = clustered(1000, 30)
-    space = Index(rows, kernel)._content.space
+    space = Index(rows, kernel)._largest_data.space
     search = exact_search(space, rows[:20] + 0.01)
     sketch = build_sketch(space, dimension=dimension, threads=1, progress=Progress(False))
     assert sketch.dimension == dimension
@@ -273,10 +273,12 @@ def test_any_number_of_axes_gives_the_same(dimension, kernel):
 
 def test_axes_are_orthonormal_and_as_many_as_pay():
     low_rank = rng().standard_normal((4000, 3)) @ rng().standard_normal((3, 60))
-    axes = choose_axes(Index(low_rank + 1e-3 * rng().standard_normal((4000, 60)))._content.space)
+    axes = choose_axes(
+        Index(low_rank + 1e-3 * rng().standard_normal((4000, 60)))._largest_data.space
+    )
     np.testing.assert_allclose(axes.rows @ axes.rows.T, np.eye(axes.dimension), atol=1e-13)
     assert 3 <= axes.dimension <= 12
-    isotropic = choose_axes(Index(rng().standard_normal((4000, 60)))._content.space)
+    isotropic = choose_axes(Index(rng().standard_normal((4000, 60)))._largest_data.space)
     assert isotropic.dimension == 60
 
 
@@ -295,9 +297,9 @@ def test_cosines_of_close_vectors_are_bounded_by_distances(kernel, tiny):
     rows = 1.0 + 0.02 * clustered(3000, 12)
     rows[::50] = 0.0  # zero vectors have cosine 0, whatever their distance
     index = Index(rows, kernel)
-    assert choose_axes(index._content.space).origin is not None
+    assert choose_axes(index._largest_data.space).origin is not None
     far_apart = rng().standard_normal((3000, 60))
-    assert choose_axes(Index(far_apart, kernel)._content.space).origin is None
+    assert choose_axes(Index(far_apart, kernel)._largest_data.space).origin is None
     queries = np.concatenate([rows[:40] + 1e-3, -rows[:5], np.zeros((1, 12)), tiny * rows[1:3]])
     for k in (1, 10, 3000):
         hits = index.search(queries, k, algorithm="filter")
@@ -336,9 +338,9 @@ def test_many_columns_by_the_planner_and_in_files(tmp_path):
     index = Index(rows, algorithm="auto")
     for _ in range(400):
         hits = index.search(rows[:2], k=2)
-        if index._content.engines.has_built_filter:
+        if index._largest_data.engines.has_built_filter:
             break
-    assert index._content.engines.has_built_filter
+    assert index._largest_data.engines.has_built_filter
     assert_identical(hits, index.search(rows[:2], k=2, algorithm="scan"))
     index.save(tmp_path / "wide.fmks")
     loaded = load(tmp_path / "wide.fmks")
@@ -362,8 +364,8 @@ def test_choosing_axes_takes_no_more_memory_than_the_objects(shape):
     def greatest():
         return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     rows = np.random.default_rng(0).random({shape}, dtype=np.float32)
-    space = Index(rows)._content.space
-    choose_axes(Index(rows[:20, :50])._content.space)  # whatever is loaded for it
+    space = Index(rows)._largest_data.space
+    choose_axes(Index(rows[:20, :50])._largest_data.space)  # whatever is loaded for it
     before = greatest()
     choose_axes(space)
     print(greatest() - before, rows.nbytes)

@@ -24,7 +24,7 @@ from fastmks.engines.approximation import Approximation
 from fastmks.engines.base import Search
 from fastmks.engines.filters.pivots import build_pivots
 from fastmks.engines.scan import Scan
-from fastmks.engines.space import faults_named
+from fastmks.engines.space import named_faults
 from support.kinds import KINDS
 from support.strategies import search_problems
 
@@ -32,7 +32,7 @@ QUIET = Progress(False)
 
 
 def space_of(objects, kernel):
-    return Index(objects, kernel, algorithm="scan")._content.space
+    return Index(objects, kernel, algorithm="scan")._largest_data.space
 
 
 def ask(space, queries=None, *, among=None, threads=1):
@@ -400,7 +400,7 @@ def test_queries_that_no_hilbert_space_holds():
     search = ask(space, [[0.9, 0.9, 0.1, 0.0, 1.0]])  # the last one is K(q, q)
     with (
         pytest.raises(NotMercerError, match=r"queries\[0\] values with object \d") as error,
-        faults_named(space.kernel, "queries[{}]".format, "object {}".format),
+        named_faults(space.kernel, "queries[{}]".format, "object {}".format),
     ):
         pivots.top_k(search, 1)
     assert "pass algorithm='scan'" in str(error.value)
@@ -416,7 +416,7 @@ def test_values_beyond_their_bounds():
     row[pivot] = -0.9
     with (
         pytest.raises(NotMercerError, match="allow a Mercer kernel at most -0.6"),
-        faults_named(space.kernel, "queries[{}]".format, "object {}".format),
+        named_faults(space.kernel, "queries[{}]".format, "object {}".format),
     ):
         pivots.top_k(ask(space, [row]), 2)
 
@@ -431,7 +431,7 @@ def test_queries_need_their_own_value():
     pivots = build_pivots(space, threads=1, progress=QUIET)
     with (
         pytest.raises(InvalidArgument, match=r"comes without K\(query, query\)"),
-        faults_named(space.kernel, "queries[{}]".format, "object {}".format),
+        named_faults(space.kernel, "queries[{}]".format, "object {}".format),
     ):
         pivots.top_k(ask(space, [[0.1, 0.2, 0.3]]), 1)
 
@@ -445,6 +445,6 @@ def test_negative_self_values_and_infinities_are_named():
     pivots = build_pivots(space, threads=1, progress=QUIET)  # infinity is no fault, and no pivot
     with (
         pytest.raises(ArithmeticError, match=r"queries\[0\] and objects\[1\] the value inf"),
-        faults_named(space.kernel, "queries[{}]".format, "objects[{}]".format),
+        named_faults(space.kernel, "queries[{}]".format, "objects[{}]".format),
     ):
         pivots.top_k(ask(space, [[1e200]]), 1)

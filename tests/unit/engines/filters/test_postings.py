@@ -17,7 +17,7 @@ from fastmks.engines.approximation import Approximation
 from fastmks.engines.base import Search
 from fastmks.engines.filters.postings import build_postings, fits_postings
 from fastmks.engines.scan import Scan
-from fastmks.engines.space import Space, faults_named
+from fastmks.engines.space import Space, named_faults
 from fastmks.kernels.objects import read_objects
 from support.strategies import search_problems
 
@@ -125,7 +125,7 @@ def test_postings_lose_nothing(problem, data):
     postings = build_postings(space, progress=QUIET)
     search = make_search(asked, threads=problem.threads)
     try:
-        with faults_named(problem.kernel, str, str):
+        with named_faults(problem.kernel, str, str):
             found = Scan(space).top_k(search, len(space))
     except KernelValueError:
         assume(False)
