@@ -15,6 +15,7 @@ namespace fastmks::bindings {
 [[nodiscard]] nanobind::handle new_fault(nanobind::module_& m, const char* name);
 
 // One function per bound noun; module.cpp calls them in the order of the layers.
+void register_watch(nanobind::module_& m);
 void register_matrix(nanobind::module_& m);
 void register_stores(nanobind::module_& m);
 void register_grams(nanobind::module_& m);

@@ -11,6 +11,11 @@ from typing_extensions import CapsuleType
 
 version: str = '0.1.0'
 
+def set_check(check: object | None) -> object:
+    """
+    Make long work on this thread call a function a few times a second, or None. Returns the one before. The caller keeps the function alive while it is set.
+    """
+
 def eigenvectors(symmetric: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
     """
     Eigenvalues, the greatest first, and eigenvectors as rows; NaN where the matrix is not finite.

@@ -13,6 +13,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/core/gil.hpp"
 #include "fastmks/core/geometry.hpp"
+#include "fastmks/core/pulse.hpp"
 #include "fastmks/core/top_k.hpp"
 #include "fastmks/filters/pivot_projection.hpp"
 #include "fastmks/spaces/algebra.hpp"
@@ -69,7 +70,13 @@ MutableSpace normalized_space(const MutableSpace& space, bool is_mercer) {
 
 nb::ndarray<nb::numpy, double> self_values(const Space& space) {
     auto values = std::make_unique<double[]>(space.size());
-    for (std::size_t i = 0; i < space.size(); ++i) values[i] = space.self_value(i);
+    {
+        const WithoutGil without_gil;
+        for (std::size_t i = 0; i < space.size(); ++i) {
+            pulse_sometimes();
+            values[i] = space.self_value(i);
+        }
+    }
     double* data = values.release();
     nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
     return {data, {space.size()}, owner};

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "fastmks/core/pulse.hpp"
+
 namespace fastmks {
 namespace {
 
@@ -69,6 +71,7 @@ private:
     }
 
     void work(Worker& worker) noexcept {
+        const PulseScope scope(worker);
         try {
             for (std::size_t i = next_++; i < n_tasks_ && !stop_; i = next_++) task_(i, worker);
         } catch (const Stopped&) {

@@ -7,6 +7,9 @@ namespace fastmks {
 
 enum class Isa;  // isa.hpp; not included, since it brings in the standard library
 
+/// Called now and then within a pair, every 20 ms at least; what it throws ends the work.
+using Pulse = void (*)();
+
 /// Two strings of letters, as numbers from 0: x forwards, y backwards.
 struct StringPair {
     const std::uint8_t* x;
@@ -59,12 +62,15 @@ struct SeriesForm {
 /// the same bits. Built once per instruction set. Scratch holds scratch_size(n) elements.
 struct AlignmentLoops {
     /// Sums of M(i, j) over j: row i = 1 ... n is left in doubles[i] * 2^integers[i].
-    void (*local_alignment)(StringPair, AlignmentFactors, double* doubles, std::int64_t* integers);
+    void (*local_alignment)(StringPair, AlignmentFactors, double* doubles, std::int64_t* integers,
+                            Pulse pulse);
     /// The score of the best local alignment, at least 0.
-    std::int32_t (*best_i32)(StringPair, AlignmentScores<std::int32_t>, std::int32_t* scratch);
-    double (*best_f64)(StringPair, AlignmentScores<double>, double* scratch);
+    std::int32_t (*best_i32)(StringPair, AlignmentScores<std::int32_t>, std::int32_t* scratch,
+                             Pulse pulse);
+    double (*best_f64)(StringPair, AlignmentScores<double>, double* scratch, Pulse pulse);
     /// The global alignment kernel is left in doubles[0] * 2^integers[0].
-    void (*global_alignment)(SeriesPair, SeriesForm, double* doubles, std::int64_t* integers);
+    void (*global_alignment)(SeriesPair, SeriesForm, double* doubles, std::int64_t* integers,
+                             Pulse pulse);
 };
 
 /// The loops for one of available_isas().

@@ -38,6 +38,25 @@ inline Range inside(std::size_t d, std::size_t n, std::size_t m) {
     return {d > m ? d - m : 1, d <= n ? d : n + 1};
 }
 
+// Calls a function after each two million cells: some milliseconds of work. An antidiagonal counts
+// as 64 cells more than it has, for what it costs apart from them.
+class Pulses {
+public:
+    explicit Pulses(Pulse pulse) : pulse_(pulse) {}
+
+    void after(Range range) {
+        n_cells_ += 64 + (range.end > range.begin ? range.end - range.begin : 0);
+        if (n_cells_ < cells_between) return;
+        n_cells_ = 0;
+        pulse_();
+    }
+
+private:
+    static constexpr std::size_t cells_between = std::size_t{1} << 21;
+    Pulse pulse_;
+    std::size_t n_cells_ = 0;
+};
+
 // What each cell of an antidiagonal takes from the letters it pairs.
 template <class T>
 void look_up(const StringPair& pair, const T* letters, std::size_t n_letters, std::size_t d,
@@ -198,15 +217,17 @@ struct LocalAlignment {
 };
 
 void local_alignment(StringPair pair, AlignmentFactors factors, double* doubles,
-                     std::int64_t* integers) {
+                     std::int64_t* integers, Pulse pulse) {
     LocalAlignment at(pair.n, doubles, integers);
     // Totals grow by at most four times the greatest factor from one antidiagonal to the next.
     constexpr double large = 0x1p400;
     const auto growth = static_cast<std::size_t>(exponent_of(factors.greatest) + 3);
     const std::size_t between_looks = 500 / growth;
     bool is_wide = false;
+    Pulses pulses(pulse);
     for (std::size_t d = 2; d <= pair.n + pair.m; ++d) {
         const Range range = inside(d, pair.n, pair.m);
+        pulses.after(range);
         const Totals &now = at.totals[d % 3], &last = at.totals[(d - 2) % 3];
         const Parts &parts = at.parts[d % 2], &before = at.parts[(d - 1) % 2];
         look_up(pair, factors.letters, factors.n_letters, d, range, at.letter);
@@ -267,7 +288,7 @@ void ungapped_diagonal(Range at, const T* __restrict letter, const T* __restrict
 }
 
 template <class T>
-T best_alignment(StringPair pair, AlignmentScores<T> scores, T* scratch) {
+T best_alignment(StringPair pair, AlignmentScores<T> scores, T* scratch, Pulse pulse) {
     const std::size_t size = pair.n + 2;
     for (std::size_t i = 0; i < 9 * size; ++i) scratch[i] = 0;
     T* const best = scratch;
@@ -275,8 +296,10 @@ T best_alignment(StringPair pair, AlignmentScores<T> scores, T* scratch) {
     T* const score = scratch + 2 * size;  // three antidiagonals of H, then two of X and two of Y
     T* const over_x = scratch + 5 * size;
     T* const over_y = scratch + 7 * size;
+    Pulses pulses(pulse);
     for (std::size_t d = 2; d <= pair.n + pair.m; ++d) {
         const Range range = inside(d, pair.n, pair.m);
+        pulses.after(range);
         const std::size_t now = d % 2 * size, before = (d + 1) % 2 * size;
         look_up(pair, scores.letters, scores.n_letters, d, range, letter);
         T* const mine = score + d % 3 * size;
@@ -364,7 +387,8 @@ void add_distances(const SeriesPair& pair, double inverse_bandwidth, std::size_t
     }
 }
 
-void global_alignment(SeriesPair pair, SeriesForm form, double* doubles, std::int64_t* integers) {
+void global_alignment(SeriesPair pair, SeriesForm form, double* doubles, std::int64_t* integers,
+                      Pulse pulse) {
     const std::size_t size = pair.n + 2;
     double* const distances = doubles;
     double* const weights = doubles + size;
@@ -375,8 +399,10 @@ void global_alignment(SeriesPair pair, SeriesForm form, double* doubles, std::in
     }
     arrays[0].mantissa[0] = 1.0;
     arrays[0].exponent[0] = 0;
+    Pulses pulses(pulse);
     for (std::size_t d = 2; d <= pair.n + pair.m; ++d) {
         Range range = inside(d, pair.n, pair.m);
+        pulses.after(range);
         const WideArray &now = arrays[d % 3], &before = arrays[(d - 1) % 3],
                         &last = arrays[(d - 2) % 3];
         if (form.weights) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "fastmks/core/pulse.hpp"
 #include "fastmks/spaces/score_search.hpp"
 
 namespace fastmks {
@@ -315,6 +316,7 @@ public:
           normalizer_(space_->size()),
           build_self_evaluations_(space_->build_self_evaluations()) {
         for (std::size_t i = 0; i < size(); ++i) {
+            pulse_sometimes();
             build_self_evaluations_ += space_->self_evaluations(i);
             const double value = space_->self_value(i);
             if (!std::isfinite(value)) throw ValueFault(i, i, value);

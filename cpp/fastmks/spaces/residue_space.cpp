@@ -5,6 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "fastmks/core/pulse.hpp"
 #include "fastmks/simd/vector_loops.hpp"
 
 namespace fastmks {
@@ -102,7 +103,7 @@ Wide LocalAlignmentSpace::compute(const WideSpace& queries, std::size_t query, s
     std::int64_t* const integers = grown(scratch.integers, n);
     const AlignmentFactors factors{letters_.data(), kernel_.n_letters, gap_open_, gap_extend_,
                                    greatest_};
-    loops_.local_alignment({x, n, turn(y, m, scratch), m}, factors, doubles, integers);
+    loops_.local_alignment({x, n, turn(y, m, scratch), m}, factors, doubles, integers, pulse);
     Wide sum{1.0, 0};
     for (std::size_t i = 1; i <= n; ++i) sum = sum + make_wide(doubles[i], integers[i]);
     return sum;
@@ -205,11 +206,11 @@ double BestAlignmentSpace::score(const BestAlignmentSpace& queries, std::size_t 
         const AlignmentScores<std::int32_t> scores{
             whole_.data(), kernel_.n_letters, static_cast<std::int32_t>(kernel_.gap_open),
             static_cast<std::int32_t>(kernel_.gap_extend), has_gaps_};
-        return loops_.best_i32(pair, scores, grown(scratch.scores, n));
+        return loops_.best_i32(pair, scores, grown(scratch.scores, n), pulse);
     }
     const AlignmentScores<double> scores{kernel_.scores.data(), kernel_.n_letters, kernel_.gap_open,
                                          kernel_.gap_extend, has_gaps_};
-    return loops_.best_f64(pair, scores, grown(scratch.doubles, n));
+    return loops_.best_f64(pair, scores, grown(scratch.doubles, n), pulse);
 }
 
 // An alignment pairs each letter of either string at most once. Of the letters a in x, as many as

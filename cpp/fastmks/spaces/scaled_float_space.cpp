@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fastmks/core/pulse.hpp"
+
 namespace fastmks {
 namespace {
 
@@ -21,6 +23,7 @@ void WideSpace::keep_roots() {
     Scratch scratch;
     roots_.reserve(size());
     for (std::size_t i = 0; i < size(); ++i) {
+        pulse_sometimes();
         roots_.push_back(make_root(compute(*this, i, i, scratch)));
     }
 }

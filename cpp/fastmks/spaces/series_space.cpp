@@ -4,6 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "fastmks/core/pulse.hpp"
+
 namespace fastmks {
 
 SeriesStore::SeriesStore(const double* values, std::size_t n_values, const std::int64_t* offsets,
@@ -60,7 +62,7 @@ Wide GlobalAlignmentSpace::compute(const WideSpace& queries, std::size_t query, 
     const SeriesForm form{1.0 / bandwidth_, weights_.empty() ? nullptr : weights_.data(),
                           triangular_};
     loops_.global_alignment({x, n, backwards, m, n_channels}, form, scratch.doubles.data(),
-                            scratch.integers.data());
+                            scratch.integers.data(), pulse);
     return {scratch.doubles[0], scratch.integers[0]};
 }
 

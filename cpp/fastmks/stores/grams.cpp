@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "fastmks/core/pulse.hpp"
 #include "fastmks/stores/gram_rows.hpp"
 
 namespace fastmks {
@@ -177,6 +178,7 @@ void GramTable::name(std::size_t level, const Sequences& sequences,
             keys.clear();
             read_keys(level, sequences, names, s, keys);
             for (std::size_t i = 0; i < keys.size(); ++i) {
+                pulse_sometimes();
                 names[sequences.begin(s) + i] = levels_[level].grams.find(keys[i]);
             }
         }
@@ -233,6 +235,7 @@ template <class Visit>
 void GramTable::change(const std::vector<Key>& digits, Key key, std::size_t from, std::size_t left,
                        Visit& visit) const {
     for (std::size_t i = from; i < digits.size(); ++i) {
+        pulse_sometimes();
         for (Key code = 0; code < rule_.alphabet.size(); ++code) {
             if (code == digits[i]) continue;
             const Key changed = key + (code - digits[i]) * powers_[i];  // modulo 2^64
@@ -302,7 +305,10 @@ void GramTable::count_row(std::vector<Key>& keys, const std::vector<std::int32_t
         return columns.empty() ? name : columns[static_cast<std::size_t>(name)];
     };
     if (rule_.mismatches == 0) {
-        for (const Key key : keys) row.add(column_of(levels_.back().grams.find(key)), 1);
+        for (const Key key : keys) {
+            pulse_sometimes();
+            row.add(column_of(levels_.back().grams.find(key)), 1);
+        }
         return;
     }
     std::sort(keys.begin(), keys.end());

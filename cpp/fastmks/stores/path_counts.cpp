@@ -4,6 +4,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "fastmks/core/pulse.hpp"
+
 namespace fastmks {
 namespace {
 
@@ -66,6 +68,7 @@ private:
         distances_[source] = 0;
         for (std::size_t done = 0; done < queue_.size(); ++done) {
             const std::size_t v = queue_[done];
+            pulse_sometimes();
             const auto begin = static_cast<std::size_t>(view_.offsets[first_ + v]);
             const auto end = static_cast<std::size_t>(view_.offsets[first_ + v + 1]);
             for (std::size_t e = begin; e < end; ++e) {

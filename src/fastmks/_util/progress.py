@@ -5,7 +5,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-__all__ = ["Progress", "as_progress"]
+from fastmks import _core
+
+__all__ = ["Progress", "as_progress", "checked_work"]
 
 _Report: TypeAlias = Callable[[int], None]
 _HIDDEN: AbstractContextManager[_Report | None] = nullcontext()
@@ -49,9 +51,24 @@ def as_progress(progress: "bool | Progress") -> Progress:
 
 
 @contextmanager
+def checked_work(check: Callable[[], None]) -> Iterator[None]:
+    """Call `check` some twenty times a second during the core's long work on this thread.
+
+    Also within a single evaluation, and where objects are read and prepared. What it raises ends
+    the work.
+    """
+    before = _core.set_check(check)
+    try:
+        yield
+    finally:
+        _core.set_check(before)
+
+
+@contextmanager
 def _checked(check: Callable[[], None]) -> Iterator[_Report]:
     check()
-    yield lambda done: check()
+    with checked_work(check):
+        yield lambda done: None
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from starlette.requests import Request
 
-from fastmks._util.progress import Progress
+from fastmks._util.progress import Progress, checked_work
 from fastmks.service.body import Bodies
 from fastmks.service.limits import Limits
 from fastmks.service.refusals import RefusalError
@@ -106,7 +106,8 @@ class Workers:
                 begun = held.pop()
             except IndexError:  # given up in this very moment
                 raise deadline.refusal() from None
-            return begun(deadline)
+            with checked_work(deadline.check):
+                return begun(deadline)
 
         called = self._pool.submit(call)
         self.n_admitted += 1
