@@ -216,7 +216,7 @@ def restore_sparse(record: Record) -> SparseStore:
 def _aligned_rows(n_rows: int, n_columns: int, dtype: np.dtype[Any]) -> _Array:
     """Return rows that begin at whole cache lines, where that takes little more memory.
 
-    A register filled from two cache lines takes twice as long: see docs/developers/architecture.md.
+    A register filled from two cache lines takes twice as long: see docs/developers/decisions.md.
     """
     in_line = _CACHE_LINE // dtype.itemsize
     padded = -(-n_columns // in_line) * in_line
