@@ -302,7 +302,7 @@ def _advise(share: float, n_objects: int) -> str:
     if share <= _PAYS:
         return f"A tree pays: it needs {cost}."
     if share <= _SAVES:
-        return f"A tree pays where evaluations are dear, else scan: it needs {cost}."
+        return f"A tree pays where evaluations are expensive, else scan: it needs {cost}."
     return f"A scan is as good: a tree needs {cost}."
 
 
