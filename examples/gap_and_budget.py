@@ -1,4 +1,4 @@
-"""What a budget of kernel evaluations buys: the certified gap, and what was really missed.
+"""The use of a budget of kernel evaluations: the certified gap, and what was really missed.
 
 python examples/gap_and_budget.py [--figure PATH]
 
@@ -18,7 +18,7 @@ BUDGETS = (10, 20, 30, 50, 70, 100, 150, 200, 300, 500)
 
 
 class Bought(NamedTuple):
-    """What a budget gave, in the mean over the queries."""
+    """The results of a budget, in the mean over the queries."""
 
     budget: int
     gap: float

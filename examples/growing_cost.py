@@ -2,7 +2,7 @@
 
 python examples/growing_cost.py [--figure PATH] [--largest N]
 
-The vectors are drawn from a normal distribution: the more columns, the less there is to leave out.
+The vectors are drawn from a normal distribution: the more columns, the less there is to prune.
 Counts, not times: they are the same on every machine. With --figure they are drawn (matplotlib).
 """
 

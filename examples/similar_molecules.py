@@ -4,7 +4,7 @@
     python examples/similar_molecules.py molecules.smi "CCO"        a SMILES file, with RDKit
     python examples/similar_molecules.py --figure molecules.png     drawn, with RDKit
 
-A SMILES file has one molecule a line, a name behind it if you like; .gz will do. Without RDKit a
+A SMILES file has one molecule a line, a name after it if you like; .gz will do. Without RDKit a
 fingerprint is the set of all pieces of up to four letters of a SMILES: a toy, but a similar one.
 """
 

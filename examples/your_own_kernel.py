@@ -59,7 +59,7 @@ def main() -> None:
     for name in list(recipes)[:3]:
         hits = index.search([recipes[name]], k=4)
         share = hits.stats.kernel_evaluations / len(index)
-        print(f"{name} ({', '.join(sorted(recipes[name]))}); looked at {share:.1%} of the recipes")
+        print(f"{name} ({', '.join(sorted(recipes[name]))}); evaluated {share:.1%} of the recipes")
         for found, value in zip(hits.ids[0], hits.values[0], strict=True):
             print(f"    {value:.3f}  {found}: {', '.join(sorted(recipes[str(found)]))}")
 

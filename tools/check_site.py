@@ -18,7 +18,7 @@ _LOADED = {"link", "script", "img", "iframe", "source", "video", "audio", "objec
 
 
 class _References(HTMLParser):
-    """What a page loads, and where its links lead."""
+    """The files that a page loads, and where its links lead."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What `mkdocs.yml` does to pages on their way to the site; the files in docs/ stay as they are.
+"""The hooks of `mkdocs.yml` for pages of the site; the files in docs/ stay as they are.
 
 Pages are written for readers of the repository: they link to files outside of docs/, and lists
 follow their paragraph without an empty line. On the site
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 OUTSIDE = "repository"  # the folder of the site for what is not in docs/
 COPIED = (".png", ".json")
-WRAPPED = ("CHANGELOG.md", "CONTRIBUTING.md")  # are in the navigation, whoever links to them
+WRAPPED = ("CHANGELOG.md", "CONTRIBUTING.md")  # are in the navigation, so links reach them
 
 _LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
 _ITEM = re.compile(r"(?:[-*+]|\d+\.) ")

@@ -57,7 +57,7 @@ class GramTable:
     @overload
     def count(self, letters: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], object, int, int]:
         """
-        The counts of other sequences; grams that are not here have columns behind all.
+        The counts of other sequences; new grams have columns after all others.
         """
 
 def restore_gram_table(length: int, mismatches: int, alphabet: Sequence[int], arrays: dict[str, numpy.typing.NDArray[numpy.generic]]) -> GramTable: ...

@@ -105,7 +105,7 @@ void register_for(nb::module_& m, nb::class_<GramTable>& table) {
           "columns, and the first row whose inner product with itself exceeds 2**53.");
     table.def("count", &count_others<T>, "letters"_a.noconvert(), "offsets"_a.noconvert(),
               "threads"_a,
-              "The counts of other sequences; grams that are not here have columns behind all.");
+              "The counts of other sequences; new grams have columns after all others.");
 }
 
 }  // namespace

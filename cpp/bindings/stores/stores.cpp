@@ -16,7 +16,7 @@ using namespace nb::literals;
 namespace fastmks::bindings {
 namespace {
 
-// Rows may have room behind them.
+// Rows may have spare room after them.
 template <class T>
 using Rows = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
 

@@ -128,7 +128,7 @@ void for_each_row(const ScanProblem& problem, const Grid& grid, std::size_t task
     }
 }
 
-// Offers the hits of one row, passing over chunks where none is above the threshold.
+// Offers the hits of one row, skipping chunks where none is above the threshold.
 void offer_row(const ScanProblem& problem, const VectorLoops& loops, const Row& row,
                std::size_t skip, Reservoir& best) {
     constexpr std::size_t chunk = 64;

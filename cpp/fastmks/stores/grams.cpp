@@ -133,7 +133,7 @@ Key GramTable::next_space(std::size_t length) const {
     return space;
 }
 
-// The keys of all grams of a level in a sequence, behind those that are there.
+// The keys of all grams of a level in a sequence, after those found before.
 void GramTable::read_keys(std::size_t level, const Sequences& sequences,
                           const std::vector<std::int32_t>& names, std::size_t s,
                           std::vector<Key>& keys) const {
@@ -256,7 +256,7 @@ std::int32_t GramTable::find_number_of(const GramTable& own, Key key) const {
     return neighbours_.find(here);
 }
 
-// The column of each gram of another table: the one it has here, or one behind all columns.
+// The column of each gram of another table: the one it has here, or one after all columns.
 std::vector<std::int32_t> GramTable::columns_of(const GramTable& own, const Sequences& others,
                                                 const Labour& labour) const {
     std::vector<std::int32_t> columns(own.n_columns(), -1);

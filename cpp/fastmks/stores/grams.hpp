@@ -11,7 +11,7 @@ namespace fastmks {
 
 using Letter = std::uint32_t;  // a byte, or a code point
 
-/// Sequences of letters, one behind the other, that someone else keeps alive.
+/// Sequences of letters, end to end, in memory of the caller.
 struct Sequences {
     const std::uint8_t* narrow;  ///< the letters where all are less than 256, else null
     const Letter* wide;          ///< the letters otherwise
@@ -93,7 +93,7 @@ public:
     /// The counts of the sequences that the table was made from, and of no others.
     [[nodiscard]] GramCounts count(const Sequences& sequences, const Labour& labour) const;
 
-    /// The counts of other sequences in the columns of this table, and behind them where it does
+    /// The counts of other sequences in the columns of this table, and after them where it does
     /// not have their grams: the same column for the same gram.
     [[nodiscard]] GramCounts count_others(const Sequences& others, const Labour& labour) const;
 

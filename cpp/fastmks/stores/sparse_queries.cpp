@@ -5,12 +5,12 @@
 namespace fastmks {
 namespace {
 
-// Up to so many columns one query has a number for each, and a group a slot: they stay in the
+// Up to this many columns one query has a number for each, and a group a slot: they stay in the
 // caches that a core has to itself (docs/kernels/sequences.md has figures).
 constexpr std::size_t most_wide = std::size_t{1} << 14;
 constexpr std::size_t most_slots = std::size_t{1} << 16;
 
-// Where a group has at least one column in so many, the others get a slot with zeros: one more
+// Where a group has at least one column in this many, the others get a slot with zeros: one more
 // product with zero is cheaper than a jump that cannot be foreseen.
 constexpr std::size_t columns_per_slot = 16;
 

@@ -75,7 +75,7 @@ public:
                            std::size_t stride) const = 0;
 };
 
-/// Row-major n x d array that someone else keeps alive; rows may have room behind them.
+/// Row-major n x d array that someone else keeps alive; rows may have spare room after them.
 template <class T>
 class DenseStore final : public VectorStore {
 public:

@@ -20,13 +20,13 @@ inline constexpr Key no_key = ~Key{0};
 /// Where the keys of a vocabulary come from, in tasks that may run at once and more than once.
 struct KeySource {
     Key space;           ///< every key is less than this
-    std::size_t n_keys;  ///< at most so many come, repeated ones counted
+    std::size_t n_keys;  ///< at most this many come, repeated ones counted
     std::size_t n_tasks;
-    /// Puts the keys of a task into an empty vector; `no_key` among them is passed over.
+    /// Puts the keys of a task into an empty vector; `no_key` among them is skipped.
     std::function<void(std::size_t task, std::vector<Key>& keys)> read;
 };
 
-/// How a long count runs: on so many threads, asking `watch` now and then.
+/// How a long count runs: on this many threads, asking `watch` now and then.
 struct Labour {
     std::size_t threads;
     const Watch& watch;

@@ -6,7 +6,7 @@
 
 namespace fastmks {
 
-/// Writes one query's answer. `missed` is at least the value of anything left out that might have
+/// Writes one query's answer. `missed` is at least the value of anything pruned that might have
 /// entered; the gap is 0 only when it lies below the k-th value.
 inline void write_answer(TopKAnswers answers, std::size_t row, TopK& best, std::size_t k,
                          double missed) {

@@ -63,7 +63,7 @@ struct CoverTree {
 /// The parts of a tree; they last as long as it does.
 [[nodiscard]] Arrays arrays_of(const CoverTree& tree);
 
-/// The tree of so many objects with these parts. Throws std::invalid_argument for what is no tree.
+/// The tree of n objects with these parts. Throws std::invalid_argument for what is no tree.
 [[nodiscard]] CoverTree restore_cover_tree(const Arrays& arrays, std::size_t n_objects);
 
 /// What is wrong with a tree over `space`, whose objects are in the tree's order; empty when

@@ -28,7 +28,7 @@ bool has_lengths(const Node& node) {
 }
 
 // Whether a node's point, children and leaves fill its range one after the other. Children come
-// behind their parent, so that no path is endless, and `n_children` nodes are left for them.
+// after their parent, so that no path is endless, and `n_children` nodes are left for them.
 bool is_nested(const Array<Node>& nodes, std::size_t at) {
     const Node& node = nodes[at];
     if (!(node.begin < node.leaves && node.leaves <= node.end)) return false;

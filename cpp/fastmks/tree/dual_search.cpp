@@ -11,7 +11,7 @@
 namespace fastmks {
 namespace {
 
-// Query nodes of at most this many queries are not looked at as a group.
+// Query nodes of at most this many queries are not searched as a group.
 constexpr std::size_t smallest_group = 8;
 
 // A reference node, or single object (no_node), and its value with the point of a query node.

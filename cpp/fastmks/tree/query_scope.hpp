@@ -1,4 +1,4 @@
-// What one query of a tree may look at, and what it may cost.
+// Which objects one query of a tree may evaluate, and what it may cost.
 
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace fastmks {
 
-/// Which places a query may look at, and which it may return.
+/// Which places a query may evaluate, and which it may return.
 struct Places {
-    const std::vector<std::int64_t>* among = nullptr;  ///< to look at, increasing; all when null
+    const std::vector<std::int64_t>* among = nullptr;  ///< to evaluate, increasing; all when null
     const std::vector<std::int64_t>* only = nullptr;   ///< to return, increasing; all when null
-    bool is_sample = false;       ///< `among` is a sample: what is left out of it is missed
+    bool is_sample = false;       ///< `among` is a sample: what is not in it is missed
     std::size_t self = SIZE_MAX;  ///< the query's own place, which is not returned
 
     [[nodiscard]] std::size_t count(std::uint32_t begin, std::uint32_t end) const {

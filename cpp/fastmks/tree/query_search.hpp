@@ -17,7 +17,7 @@ namespace fastmks {
 
 inline constexpr std::uint32_t no_node = 0xffffffff;
 inline constexpr std::size_t evaluations_per_pause = 256;
-inline constexpr std::size_t largest_call = 4096;  // evaluations between two looks at the clock
+inline constexpr std::size_t largest_call = 4096;  // evaluations between two readings of the clock
 inline constexpr std::size_t smallest_sample = 8;
 inline constexpr double not_evaluated = -HUGE_VAL;
 
@@ -207,7 +207,7 @@ private:
         evaluate_pending();
     }
 
-    // Subtrees with at most this many objects to look at are evaluated whole. Those of a sample are
+    // Subtrees with at most this many objects in scope are evaluated whole. Those of a sample are
     // spread thin: looking for them node by node would evaluate more than they are.
     [[nodiscard]] std::size_t largest_block() const noexcept {
         if (places_->is_sample) return std::max(traversal_.block, smallest_sample);
@@ -313,7 +313,7 @@ private:
         return candidate < bound ? candidate : bound;
     }
 
-    // Every place of a subtree, without looking at its structure.
+    // Every place of a subtree, without reading its structure.
     void add_all(const Node& node, double bound) {
         if (!places_->among && !is_lazy()) {
             const std::size_t n_before = positions_.size();
@@ -462,12 +462,12 @@ private:
         return is_cheap || !kinds.shell || !fails(BoundKind::shell, bounds_.shell(region, value));
     }
 
-    // What cannot exceed this need not be looked at.
+    // What cannot exceed this need not be evaluated.
     double limit() {
         const double threshold = found_->threshold();
         if (threshold != limit_of_) {
             limit_of_ = threshold;
-            // The floor counts only as it is: with an epsilon, what makes it might be left out too.
+            // The floor counts only as it is: with an epsilon, what makes it might be pruned too.
             limit_ = std::max(stop_.limit(threshold), below_floor_);
         }
         return limit_;

@@ -17,14 +17,14 @@ struct StopRule {
     /// For the whole search: each query gets its share of what is left.
     std::optional<std::chrono::duration<double>> time;
 
-    /// Objects whose values cannot exceed this need not be looked at when `threshold` is the k-th
-    /// best value so far. An exact search does look at those equal to it, since ties go to the
+    /// Objects whose values cannot exceed this need not be evaluated when `threshold` is the k-th
+    /// best value so far. An exact search does evaluate those equal to it, since ties go to the
     /// smaller position.
     ///
-    /// Let u bound what is left out, b be the threshold, and t a true value that was missed, so
+    /// Let u bound what is pruned, b be the threshold, and t a true value that was missed, so
     /// b <= t <= u. For b > 0, u <= b + relative * b gives t - b <= relative * b <= relative * t.
     /// For b < 0, u <= b / (1 + relative) gives u < 0 and t - b <= u - b <= relative * |u|
-    /// <= relative * |t|. For b = 0 nothing follows, and nothing is left out.
+    /// <= relative * |t|. For b = 0 nothing follows, and nothing is pruned.
     [[nodiscard]] double limit(double threshold) const noexcept {
         double limit = std::nextafter(threshold, -HUGE_VAL);
         if (epsilon > 0.0) {

@@ -20,7 +20,7 @@ struct TreeCounts {
     std::size_t self_evaluations = 0;  ///< of K(query, query)
     std::size_t bounds = 0;            ///< upper bounds computed
     std::size_t nodes = 0;             ///< nodes visited
-    /// Subtrees and single objects left out before their point was evaluated (by the parent's
+    /// Subtrees and single objects pruned before their point was evaluated (by the parent's
     /// value), and after, by the bound that did it.
     std::array<std::size_t, n_bound_kinds> pruned_before{};
     std::array<std::size_t, n_bound_kinds> pruned_after{};
@@ -28,7 +28,7 @@ struct TreeCounts {
     TreeCounts& operator+=(const TreeCounts& other) noexcept;
 };
 
-/// In which order a search looks at nodes.
+/// In which order a search visits nodes.
 enum class Order {
     best_first,  ///< the node with the greatest bound next: the fewest evaluations
     level,       ///< all nodes of a level at once (the paper's Algorithm 1): the largest blocks
@@ -40,7 +40,7 @@ struct Traversal {
     /// Subtrees of at most this many objects are evaluated whole. With 1, objects are evaluated one
     /// at a time and only when their turn comes, which needs the fewest evaluations.
     std::size_t block = 1;
-    /// So many objects are evaluated in less time than the shell bound takes: it is not tried.
+    /// This many objects are evaluated in less time than the shell bound takes: it is not tried.
     std::size_t cheap = 0;
     BoundKinds bounds;
 };
@@ -82,7 +82,7 @@ TreeCounts tree_top_k(const TreeProblem& problem, std::size_t k, const StopRule&
 
 /// The k best objects for each query, by a tree of the queries as well: `problem.queries` are in
 /// the order of `query_tree`, and answer i is that of the query number query_tree.order[i]. For
-/// skip_self it is the objects' own tree. Only epsilon and relative of `stop` are looked at.
+/// skip_self it is the objects' own tree. Only epsilon and relative of `stop` are used.
 TreeCounts dual_tree_top_k(const TreeProblem& problem, const CoverTree& query_tree, std::size_t k,
                            const StopRule& stop, std::size_t threads, const Watch& watch,
                            TopKAnswers answers);

@@ -21,7 +21,7 @@ class Lock:
     there it is a new lock. A kernel written by the user may come back to the index that is calling
     it, and is told so instead of waiting for itself: who, and what it does. Only what is written in
     C happens between getting the lock and entering the block, so Ctrl-C cannot leave it locked.
-    Whoever waits with a check, as `Progress` has it, waits until that raises.
+    A thread that waits with a check, as `Progress` has it, waits until that raises.
     """
 
     def __init__(self, who: object, does: str) -> None:
@@ -53,7 +53,7 @@ def _entered(lock: Any, check: Callable[[], None]) -> Iterator[bool]:
 class cached_property(Generic[_T]):  # noqa: N801, as the one of functools
     """A property that is computed once, as that of functools, but without a lock.
 
-    Before Python 3.12 that one has a lock, one for all instances: whoever forks while some thread
+    Before Python 3.12 that one has a lock, one for all instances: a fork while some thread
     computes leaves a child that waits for ever. Here threads may compute at the same time; all of
     them get what the first has stored.
     """

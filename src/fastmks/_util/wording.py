@@ -4,7 +4,7 @@ __all__ = ["counted"]
 
 
 def counted(n: int, thing: str) -> str:
-    """Return so many of a thing: in the singular where it is one.
+    """Return n of a thing: in the singular where it is one.
 
     Examples
     --------

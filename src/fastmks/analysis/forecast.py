@@ -1,4 +1,4 @@
-"""What a tree search will cost: measured on trees of parts of a sample, and extrapolated."""
+"""The cost of a tree search: measured on trees of parts of a sample, and extrapolated."""
 
 import math
 from typing import Any, TypeAlias
@@ -43,7 +43,7 @@ def measure(
 
 
 def parts_of(places: _Positions, halvings: int) -> list[_Positions]:
-    """Return a few disjoint parts, each of so many halvings; none where they would be tiny."""
+    """Return a few disjoint parts, each of this many halvings; none where they would be tiny."""
     size = len(places) >> halvings
     if halvings > 0 and size < _LEAST_TREE:
         return []

@@ -27,7 +27,7 @@ __all__ = ["Hardness", "hardness"]
 _Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
-_MOST_COVERED = 1000  # objects whose intervals are covered: one cover may look at all their pairs
+_MOST_COVERED = 1000  # objects whose intervals are covered: one cover may evaluate all their pairs
 _DIRECTIONS = 32  # of objects, and as many of queries
 # Shares up to which the advice is a tree, or depends: docs/how-it-works/hardness.md.
 _PAYS, _SAVES = 0.03, 0.5
@@ -35,12 +35,12 @@ _PAYS, _SAVES = 0.03, 0.5
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Hardness:
-    """What `hardness` found. Print it for a summary.
+    """The findings of `hardness`. Print it for a summary.
 
     Attributes
     ----------
     kernel : Kernel
-        The kernel that was looked at.
+        The kernel that was examined.
     n_objects : int
         Objects given.
     positions : int64 array (n_sampled,)
@@ -198,9 +198,9 @@ def hardness(
     kernel : Kernel, str or function, default "linear"
         A Mercer kernel; another is a `NotMercerError`.
     queries : sequence, optional
-        Queries as they will be asked. Without them, objects left out of the trees stand in.
+        Queries as they will be asked. Without them, objects that are in no tree stand in.
     sample : int, default 1000
-        Most objects to look at. All pairs of them are evaluated: for kernels of milliseconds, of
+        Most objects to examine. All pairs of them are evaluated: for kernels of milliseconds, of
         your own in Python or of alignments, pass fewer. Such pairs are evaluated once each.
     seed : int, default 0
         Chooses the sample: the same seed, the same result.
@@ -277,7 +277,7 @@ def _check_mercer(space: Space) -> None:
 def _some_queries(queries: Any, kernel: Kernel, like: Objects) -> Objects:
     read = read_queries(queries, kernel, like)
     if len(read) == 0:
-        raise InvalidArgument("queries must hold at least one object, or be left out; got none.")
+        raise InvalidArgument("queries must hold at least one object, or be omitted; got none.")
     return read
 
 

@@ -26,7 +26,7 @@ def replace_file(
 ) -> None:
     """Write pieces into a new file, flush it to disk, and put it in the place of `path`.
 
-    Whoever opens `path` finds the file before or the new one, also after a crash. A link stays
+    A program that opens `path` finds the old file or the new one, also after a crash. A link stays
     one: what it points to is replaced. The new file has this mode from its first byte on, by
     default that of the old one, or where there is none what the system gives new files. Where
     anything goes wrong, the old file stays; an OSError names `path`.

@@ -65,7 +65,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Layout:
-    """What the header of a file says; `checksums` are of the blocks before byte `covered`."""
+    """The contents of a header; `checksums` are of the blocks before byte `covered`."""
 
     facts: Mapping[str, Any]
     entries: Mapping[str, Entry]

@@ -1,4 +1,4 @@
-"""Change the file of an index while nobody else does: a lock, and a look at its journal."""
+"""Change the file of an index while nobody else does: a lock, and a check of its journal."""
 
 import os
 from collections.abc import Iterator
@@ -30,14 +30,14 @@ def n_pending(file: Path) -> int:
 def lock_file(file: Path) -> int:
     """Keep others from changing an index, and return the lock; it ends with the process.
 
-    A service also keeps its journal locked: whoever removes the file of the lock does not get in.
+    A service also keeps its journal locked: removing the file of the lock lets no other process in.
     """
     while True:
         lock = os.open(_lock_of(file), os.O_RDWR | os.O_CREAT | optional_flags("O_CLOEXEC"), 0o600)
         try:
             if not lock_at_once(lock) or _is_journal_locked(file):
                 raise _is_changed(file)
-            if is_at(lock, _lock_of(file)):  # else whoever had it has removed it
+            if is_at(lock, _lock_of(file)):  # else its holder has removed it
                 return lock
         except BaseException:
             os.close(lock)

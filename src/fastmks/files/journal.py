@@ -48,7 +48,7 @@ _SECTOR = 512  # bytes that disks write as a whole
 
 @dataclass(frozen=True)
 class Read:
-    """What a journal holds: changes in order, and how much of it is whole."""
+    """The contents of a journal: changes in order, and how much of it is whole."""
 
     changes: Sequence[dict[str, Any]]
     points: Mapping[str, int]  # names of contents, and how many of the changes they have
@@ -82,7 +82,7 @@ def name_content(path: Path) -> str:
 def read_journal(path: Path) -> Read | None:
     """Return what a journal holds; None where there is none.
 
-    What one torn write can explain at its end is left out. Anything else that is not what was
+    What one torn write can explain at its end is dropped. Anything else that is not what was
     written is an `IndexFileError`: changes that were acknowledged would be lost.
     """
     try:
@@ -162,7 +162,7 @@ def _frame_at(data: bytes, at: int) -> tuple[int, bytes, int] | None:
 
 
 def _check_following(data: bytes, at: int, path: Path) -> None:
-    """Refuse damage that has a whole frame behind it, which is not what a crash leaves."""
+    """Refuse damage that has a whole frame after it, which is not what a crash leaves."""
     following = data.find(_FRAME, at + 1)
     while following >= 0:
         if _frame_at(data, following) is not None:
@@ -296,7 +296,7 @@ class Journal:
             os.pwrite(self._file, _mark(self._n_frames, self.n_bytes), place)
 
     def _put_back(self) -> None:
-        """Write the journal anew where it was removed."""
+        """Write the journal again where it was removed."""
         if self.path.exists():
             self.is_broken = True
             raise OSError(errno.EEXIST, "another file has taken its place")

@@ -1,4 +1,4 @@
-"""What something is made of, for a file: plain facts, and arrays by name."""
+"""Records: anything that goes to a file, as plain facts and arrays by name."""
 
 import math
 import reprlib
@@ -62,7 +62,7 @@ class Record:
         return value
 
     def array(self, name: str, *dtypes: Any, ndim: int = 1) -> _Array:
-        """Return an array, which must be there, of one of these types, and of so many axes."""
+        """Return an array, which must be there, of one of these types, and of n axes."""
         array = self.arrays.get(name)
         if array is None:
             raise IndexFileError(f"the array {name!r} is missing.")

@@ -41,7 +41,7 @@ class _AlignmentKernel(ObjectKernel):
 
     @property
     def store_key(self) -> Hashable:
-        """The same for all with the same letters in the same order."""
+        """Equal for kernels with the same letters in the same order."""
         return ("residues", self._scores.letters)
 
     @property

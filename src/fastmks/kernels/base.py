@@ -1,4 +1,4 @@
-"""What every kernel is: a small immutable value that knows its facts and its algebra."""
+"""The base of all kernels: a small immutable value that knows its facts and its algebra."""
 
 import math
 import operator
@@ -74,7 +74,7 @@ class Kernel(ABC):
         144.0
         """
         from fastmks.engines.space import (
-            evaluate_pair,  # a door on the kernel: see tools/check_layers.py
+            evaluate_pair,  # an exception: see tools/check_layers.py
         )
 
         return evaluate_pair(self, x, y)
@@ -183,7 +183,7 @@ class Sum(Kernel):
 
     @property
     def mercer_columns(self) -> float:
-        """That of the most limited term."""
+        """The columns of the most limited term."""
         return min(term.mercer_columns for term in self.terms)
 
     @property
@@ -220,7 +220,7 @@ class Product(Kernel):
 
     @property
     def mercer_columns(self) -> float:
-        """That of the most limited factor."""
+        """The columns of the most limited factor."""
         return min(factor.mercer_columns for factor in self.factors)
 
     @property
@@ -265,7 +265,7 @@ class Scaled(Kernel):
 
     @property
     def mercer_columns(self) -> float:
-        """That of the kernel."""
+        """The columns of the kernel it is made of."""
         return self.kernel.mercer_columns
 
     @property
@@ -310,7 +310,7 @@ class Normalized(Kernel):
 
     @property
     def mercer_columns(self) -> float:
-        """That of the kernel."""
+        """The columns of the kernel it is made of."""
         return self.kernel.mercer_columns
 
     @property
@@ -361,7 +361,7 @@ class OnField(Kernel):
 
     @property
     def mercer_columns(self) -> float:
-        """That of the kernel."""
+        """The columns of the kernel it is made of."""
         return self.kernel.mercer_columns
 
     @property
@@ -371,5 +371,5 @@ class OnField(Kernel):
 
     @property
     def value_range(self) -> tuple[float, float]:
-        """That of the kernel."""
+        """The range of the kernel it is made of."""
         return self.kernel.value_range

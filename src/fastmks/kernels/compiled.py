@@ -28,7 +28,7 @@ class Compiled:
 
 def find_compiled(function: Any) -> Compiled | None:
     """Return a compiled function; None for others. Refuse it where its signature is another."""
-    scipy = sys.modules.get("scipy")  # whoever holds a LowLevelCallable has imported it
+    scipy = sys.modules.get("scipy")  # imported wherever a LowLevelCallable exists
     low_level = getattr(scipy, "LowLevelCallable", None)
     if low_level is not None and isinstance(function, low_level):
         return _from_scipy(function)

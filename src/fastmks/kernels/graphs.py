@@ -59,7 +59,7 @@ class GraphKernel(ObjectKernel):
         return self._read_objects(objects, name, single=True)
 
     def join(self, stores: Sequence[Store]) -> CountStore:
-        """Return the graphs of several stores in one, counted anew: counts are exact."""
+        """Return the graphs of several stores in one, counted again: counts are exact."""
         parts = [(store.kept, store.vocabulary) for store in cast("Sequence[CountStore]", stores)]
         vocabulary = Vocabulary()
         graphs = join_graphs(parts, vocabulary)

@@ -42,7 +42,7 @@ class ObjectKernel(Kernel):
 
     @property
     def tree_advice(self) -> str:
-        """What to do where the kernel is not Mercer, and has no bounds."""
+        """Advice where the kernel is not Mercer, and has no bounds."""
         return "Pass algorithm='scan'."
 
     @property

@@ -52,7 +52,7 @@ class Objects:
 
     @property
     def kind(self) -> str:
-        """What the objects are, in words."""
+        """The kind of the objects, in words."""
         if any(fields for fields, _ in self.stores):
             return "tuples"
         return self._first.kind
@@ -96,9 +96,9 @@ class Objects:
         return sum(store.n_bytes for store in self.stores.values())
 
     def record(self, *, encode: Callable[[Any], bytes] | None = None) -> Record:
-        """What the stores are made of; `encode` turns a Python object into bytes.
+        """Return the record of the stores; `encode` turns a Python object into bytes.
 
-        Without it, objects that only Python knows are left out, and handed in again at
+        Without it, objects that only Python knows are omitted, and handed in again at
         `restore_objects`.
         """
         parts = {
@@ -196,7 +196,7 @@ def restore_objects(
     """Return the objects that were recorded, in the arrays of the record as they are.
 
     Where they are to be searched and joined with others, `like` says what they must be. Python
-    objects that the record leaves out are taken from `objects`, all of them in order, and those
+    objects that the record omits are taken from `objects`, all of them in order, and those
     that were encoded are made by `decode`.
     """
     readers = _readers(kernel)

@@ -33,7 +33,7 @@ _GREATEST_RTOL = 0.01
 
 
 class _PythonKernel(ObjectKernel):
-    """What the kernels written in Python share: their objects, and how they compare and print."""
+    """The base of kernels written in Python: their objects, and how they compare and print."""
 
     is_normalized = False
     value_range = (-math.inf, math.inf)
@@ -54,7 +54,7 @@ class _PythonKernel(ObjectKernel):
 
     @property
     def _options(self) -> dict[str, Any]:
-        """What else makes kernels different; only what is not the default."""
+        """Everything else that tells kernels apart; only what is not the default."""
         return {}
 
     @property
@@ -80,7 +80,7 @@ class _PythonKernel(ObjectKernel):
 
     @property
     def store_key(self) -> Hashable:
-        """The same for all that call Python."""
+        """Equal for all that call Python."""
         return PYTHON_OBJECTS
 
     def read(self, objects: Any, *, name: str) -> Store:
@@ -336,7 +336,7 @@ class Similarity(_PythonKernel):
 
     @property
     def tree_advice(self) -> str:
-        """What to do without a tree, and without bounds."""
+        """Advice where there is no tree and no bound."""
         return (
             "Give Similarity an upper_bound and pass algorithm='filter', or pass algorithm='scan'; "
             "if the function is a Mercer kernel, use Custom."

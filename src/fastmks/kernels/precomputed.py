@@ -40,7 +40,7 @@ class _MatrixKernel(ObjectKernel):
 
     @property
     def store_key(self) -> Hashable:
-        """The same for all; a greater `rtol` lets more matrices pass for symmetric."""
+        """Equal for all; a greater `rtol` lets more matrices pass for symmetric."""
         return "values", self.rtol
 
     def read(self, objects: Any, *, name: str) -> Store:

@@ -61,7 +61,7 @@ def plain_names() -> tuple[str, ...]:
 def as_kernel(kernel: Any) -> Kernel:
     """Return a kernel given as itself, as text, or as a function.
 
-    Text is a name, with parameters behind a colon where they are not to be as by default. Names
+    Text is a name, with parameters after a colon where they are not to be as by default. Names
     are those of the classes; case, blanks, hyphens and underscores make no difference.
     ``normalized:`` before a name is `Normalized` of it. Several numbers of one parameter have ``+``
     between them.

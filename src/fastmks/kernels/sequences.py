@@ -44,11 +44,11 @@ class GramKernel(ObjectKernel):
     @property
     @abstractmethod
     def rules(self) -> tuple[GramRule, ...]:
-        """What is counted, a set of columns for each."""
+        """The lengths that are counted, a set of columns for each."""
 
     @property
     def factors(self) -> tuple[float, ...]:
-        """What the inner product of each set of columns is multiplied by."""
+        """The factor of the inner product of each set of columns."""
         return (1.0,) * len(self.rules)
 
     @property

@@ -26,7 +26,7 @@ class _SeriesKernel(ObjectKernel):
 
     @property
     def store_key(self) -> Hashable:
-        """The same for all."""
+        """Equal for all of them."""
         return "series"
 
     def read(self, objects: Any, *, name: str) -> SeriesStore:

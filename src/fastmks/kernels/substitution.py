@@ -17,7 +17,7 @@ _MOST_LETTERS = 255
 
 @dataclass(frozen=True, repr=False)
 class Substitution:
-    """What aligning two letters scores: a symmetric matrix over an alphabet.
+    """The scores of aligning two letters: a symmetric matrix over an alphabet.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class Substitution:
     def positive_part(self, beta: float) -> "Substitution":
         """Return the scores of most letters, such that exp(beta * scores) is positive semidefinite.
 
-        Letters are left out that weigh most where it is not, one after the other.
+        Where it is not, the letters that weigh most are dropped, one after the other.
 
         Examples
         --------

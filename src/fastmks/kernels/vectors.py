@@ -48,7 +48,7 @@ class VectorKernel(ObjectKernel):
 
     @property
     def store_key(self) -> Hashable:
-        """The same for all."""
+        """Equal for all of them."""
         return "vectors"
 
     def read(self, objects: Any, *, name: str) -> VectorStore:

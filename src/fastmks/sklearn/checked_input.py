@@ -1,4 +1,4 @@
-"""What scikit-learn checks of X and y, and what the kernel reads itself."""
+"""Checks of X and y: those of scikit-learn, and those of the kernel."""
 
 import warnings
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ _FLOATS = [np.float64, np.float32]
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What a kernel takes for objects, in the words of scikit-learn's tags."""
+    """The objects that a kernel takes, in the words of scikit-learn's tags."""
 
     is_vectors: bool = True
     is_sparse: bool = True

@@ -1,4 +1,4 @@
-"""What all estimators share: a kernel, an index of the fitted objects, searches of it."""
+"""The base of all estimators: a kernel, an index of the fitted objects, searches of it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ MODES = ("connectivity", "values")  # of graphs
 
 
 class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """What all estimators here share: a kernel, an index of the fitted objects, their searches."""
+    """The base of all estimators here: a kernel, an index of the fitted objects, their searches."""
 
     n_neighbors: Any
     kernel: Any
@@ -67,7 +67,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         return self
 
     def __sklearn_tags__(self) -> Any:
-        """What X may be, for scikit-learn from 1.6 on."""
+        """The tags of X, for scikit-learn from 1.6 on."""
         tags = super().__sklearn_tags__()
         reading = Reading.of(self.kernel)
         tags.input_tags.sparse = reading.is_sparse
@@ -89,7 +89,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         Parameters
         ----------
         X : sequence, optional
-            Queries. When not given, every fitted object is one, and is left out of its own answer.
+            Queries. By default every fitted object is one, and is excluded from its own answer.
         n_neighbors : int, optional
             Results per query; the estimator's own when not given.
 

@@ -99,7 +99,7 @@ class KernelNeighbors(KernelEstimator):
         Parameters
         ----------
         X : sequence, optional
-            Queries. When not given, every fitted object is one, and is left out of its own answer.
+            Queries. By default every fitted object is one, and is excluded from its own answer.
         threshold : float or sequence of float, optional
             The least value, for all queries or for each; the estimator's own when not given.
 

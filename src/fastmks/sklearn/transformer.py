@@ -1,4 +1,4 @@
-"""Objects as a sparse graph of their neighbours, for what comes behind them in a pipeline."""
+"""Objects as a sparse graph of their neighbours, for the next step of a pipeline."""
 
 from typing import Any, TypeAlias
 
