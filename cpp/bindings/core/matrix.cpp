@@ -14,6 +14,7 @@
 #include "bindings/bindings.hpp"
 #include "bindings/core/arrays.hpp"
 #include "bindings/core/gil.hpp"
+#include "fastmks/simd/loops.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -28,7 +29,7 @@ using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cp
 const Watch unwatched = [](std::size_t) {};
 
 MatrixWork work() {
-    return {matrix_loops(available_isas().back()), 1, unwatched};
+    return {loops_for(available_isas().back()).matrices, 1, unwatched};
 }
 
 Matrix read(const double* numbers, std::size_t n_rows, std::size_t n_columns) {

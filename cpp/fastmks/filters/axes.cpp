@@ -9,6 +9,7 @@
 
 #include "fastmks/filters/axes_trial.hpp"
 #include "fastmks/filters/principal_axes.hpp"
+#include "fastmks/simd/loops.hpp"
 
 namespace fastmks {
 namespace {
@@ -153,7 +154,7 @@ double guess_axes_seconds(std::size_t n_objects, std::size_t n_columns) {
 ChosenAxes choose_axes(const Space& objects, const AxesWish& wish, std::size_t threads,
                        const Watch& watch) {
     const ScoreKind kind = objects.score_kind();
-    const MatrixWork work{matrix_loops(objects.isa()), threads, watch};
+    const MatrixWork work{loops_for(objects.isa()).matrices, threads, watch};
     if (!objects.score_vectors()) throw std::invalid_argument("axes need vectors with a score");
     View view(objects, kind, watch);
     const bool has_queries = wish.queries && wish.queries->size() > 0;

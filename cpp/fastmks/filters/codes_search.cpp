@@ -7,7 +7,7 @@
 #include "fastmks/filters/codes_query.hpp"
 #include "fastmks/filters/codes_query_coder.hpp"
 #include "fastmks/filters/query_groups.hpp"
-#include "fastmks/simd/vector_loops.hpp"
+#include "fastmks/simd/loops.hpp"
 
 namespace fastmks {
 
@@ -30,7 +30,7 @@ public:
           sketch_(sketch),
           allowed_(allowed),
           worker_(worker),
-          loops_(code_loops(problem.objects.isa())),
+          loops_(loops_for(problem.objects.isa()).codes),
           coder_(problem.objects, sketch, loops_),
           leaves_(sketch, loops_) {}
 

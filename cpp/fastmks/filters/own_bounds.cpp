@@ -6,7 +6,7 @@
 #include <functional>
 #include <mutex>
 
-#include "fastmks/simd/vector_loops.hpp"
+#include "fastmks/simd/loops.hpp"
 
 namespace fastmks {
 namespace {
@@ -19,7 +19,7 @@ constexpr std::size_t first_block = 16;  // objects evaluated before the first l
 class FilterSearch {
 public:
     FilterSearch(const ScanProblem& problem, Worker& worker)
-        : problem_(problem), worker_(worker), loops_(vector_loops(problem.objects.isa())) {}
+        : problem_(problem), worker_(worker), loops_(loops_for(problem.objects.isa()).vectors) {}
 
     void top_k(std::size_t query, std::size_t k, TopK& best) {
         const std::size_t first = std::min(std::max(first_block, 2 * k), problem_.among.size);

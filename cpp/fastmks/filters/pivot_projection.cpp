@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "fastmks/simd/vector_loops.hpp"
+#include "fastmks/simd/loops.hpp"
 
 namespace fastmks {
 namespace {
@@ -237,9 +237,10 @@ void PivotProjection::project(const Space& objects, std::size_t begin, std::size
             scaled[i * stride + j] = std::ldexp(out.known[i * m + j], -exponent - exponents_[j]);
         }
     }
-    vector_loops(space_.isa())
-        .products_f64({scaled.data(), n, m}, {axis_rows_.data(), m, m, axes_.data() + axes_.size()},
-                      out.rows.data(), m);
+    loops_for(space_.isa())
+        .vectors.products_f64({scaled.data(), n, m},
+                              {axis_rows_.data(), m, m, axes_.data() + axes_.size()},
+                              out.rows.data(), m);
     for (std::size_t i = 0; i < n; ++i) {
         place(objects, begin + i, self[i], out.known.data() + i * m, i, out);
     }

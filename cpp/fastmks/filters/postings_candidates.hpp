@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "fastmks/scan/scan.hpp"
-#include "fastmks/simd/vector_loops.hpp"
+#include "fastmks/simd/loops.hpp"
 
 namespace fastmks {
 
@@ -83,7 +83,7 @@ private:
     // Values from products, where all are known and the space knows how.
     bool map_products(const Findings& findings) {
         const std::size_t n = positions_.size();
-        const VectorLoops& loops = vector_loops(problem_.objects.isa());
+        const VectorLoops& loops = loops_for(problem_.objects.isa()).vectors;
         if (!loops.all_finite(values_.data(), n)) return false;
         const Selection objects = Selection::list(positions_.data(), n);
         return problem_.objects.map_products(problem_.queries, findings.query, objects,

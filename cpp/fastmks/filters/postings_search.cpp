@@ -7,6 +7,7 @@
 #include "fastmks/filters/postings_candidates.hpp"
 #include "fastmks/filters/postings_length.hpp"
 #include "fastmks/filters/query_groups.hpp"
+#include "fastmks/simd/loops.hpp"
 #include "fastmks/stores/vector_store.hpp"
 
 namespace fastmks {
@@ -70,7 +71,7 @@ public:
           postings_(postings),
           allowed_(allowed),
           worker_(worker),
-          loops_(plane_loops(problem.objects.isa())),
+          loops_(loops_for(problem.objects.isa()).planes),
           verifier_(problem, worker),
           scores_(Postings::shelf_size),
           maxima_(block_size) {}

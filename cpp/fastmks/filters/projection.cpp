@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "fastmks/core/matrix.hpp"
+#include "fastmks/simd/loops.hpp"
 #include "fastmks/spaces/score_search.hpp"
 
 namespace fastmks {
@@ -44,7 +45,7 @@ double orthonormality_defect(const std::vector<double>& rows, std::size_t n_rows
     if (n_rows > n_columns || rows.size() != n_rows * padded(n_columns)) return HUGE_VAL;
     // Sums of few products first, then of these sums: that rounds less.
     const Watch unwatched = [](std::size_t) {};
-    const MatrixWork work{matrix_loops(isa), 1, unwatched};
+    const MatrixWork work{loops_for(isa).matrices, 1, unwatched};
     Matrix gram(n_rows, n_rows), part(n_rows, n_rows), columns(columns_at_once, n_rows);
     for (std::size_t begin = 0; begin < n_columns; begin += columns_at_once) {
         const std::size_t n = std::min(columns_at_once, n_columns - begin);
@@ -84,7 +85,7 @@ AxisProjection::AxisProjection(ScoreKind kind, std::vector<double> axes, std::si
       axes_(std::move(axes)),
       origin_(std::move(origin)),
       defect_(orthonormality_defect(axes_, n_axes, n_columns, isa)),
-      loops_(vector_loops(isa)) {
+      loops_(loops_for(isa).vectors) {
     if (kind == ScoreKind::none) throw std::invalid_argument("a projection needs a score");
     const bool needs_origin = kind == ScoreKind::distance;
     if ((needs_origin || !origin_.empty()) && origin_.size() != n_columns) {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "fastmks/simd/vector_loops.hpp"
+#include "fastmks/simd/loops.hpp"
 
 namespace fastmks {
 namespace {
@@ -159,7 +159,7 @@ std::size_t skipped_by(const ScanProblem& problem, std::size_t query) {
 void scan_top_k(const ScanProblem& problem, std::size_t k, std::size_t threads, const Watch& watch,
                 double* values, std::int64_t* positions) {
     const Grid grid(problem, k, threads);
-    const VectorLoops& loops = vector_loops(problem.objects.isa());
+    const VectorLoops& loops = loops_for(problem.objects.isa()).vectors;
     const auto write = [&](std::size_t query, const std::vector<Hit>& hits) {
         for (std::size_t rank = 0; rank < k; ++rank) {
             values[problem.row(query) * k + rank] = hits[rank].value;

@@ -5,8 +5,6 @@
 
 namespace fastmks {
 
-enum class Isa;  // isa.hpp; not included, since it brings in the standard library
-
 /// Called now and then within a pair, every 20 ms at least; what it throws ends the work.
 using Pulse = void (*)();
 
@@ -72,8 +70,5 @@ struct AlignmentLoops {
     void (*global_alignment)(SeriesPair, SeriesForm, double* doubles, std::int64_t* integers,
                              Pulse pulse);
 };
-
-/// The loops for one of available_isas().
-[[nodiscard]] const AlignmentLoops& alignment_loops(Isa isa);
 
 }  // namespace fastmks

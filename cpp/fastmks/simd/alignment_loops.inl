@@ -1,5 +1,4 @@
-// The body of alignment_loops_<isa>.cpp, which sets FASTMKS_ISA (a namespace name). Rules as in
-// vector_loops.inl: internal linkage, no standard library code, strict floating point.
+// The loops of alignment_loops.hpp, once per instruction set; see loops.inl.
 //
 // Cell (i, j), 1 <= i <= n and 1 <= j <= m, lies on antidiagonal d = i + j, at index i of the
 // arrays of that antidiagonal. It needs (i - 1, j) and (i, j - 1) of antidiagonal d - 1, at indices
@@ -8,7 +7,7 @@
 #include "fastmks/simd/alignment_loops.hpp"
 #include "fastmks/simd/exponential.inl"
 
-namespace fastmks::FASTMKS_ISA {
+namespace fastmks::FASTMKS_ISA::alignments {
 namespace {
 
 using Exponent = std::int64_t;
@@ -428,10 +427,8 @@ void global_alignment(SeriesPair pair, SeriesForm form, double* doubles, std::in
     integers[0] = mantissa > 0.0 ? exponent : 0;
 }
 
+constexpr AlignmentLoops loops{local_alignment, best_alignment<std::int32_t>,
+                               best_alignment<double>, global_alignment};
+
 }  // namespace
-
-extern const AlignmentLoops alignments;
-const AlignmentLoops alignments{local_alignment, best_alignment<std::int32_t>,
-                                best_alignment<double>, global_alignment};
-
-}  // namespace fastmks::FASTMKS_ISA
+}  // namespace fastmks::FASTMKS_ISA::alignments

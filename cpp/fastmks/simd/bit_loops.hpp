@@ -5,8 +5,6 @@
 
 namespace fastmks {
 
-enum class Isa;  // isa.hpp; not included, since it brings in the standard library
-
 /// Rows of bits are whole groups of this many words: one cache line, 512 bits.
 inline constexpr std::size_t words_per_line = 8;
 
@@ -41,9 +39,5 @@ struct BitLoops {
     void (*signature_bounds)(SetQuery query, const std::uint64_t* blocks, std::size_t n_words,
                              const std::int32_t* sizes, std::size_t n_blocks, double* out);
 };
-
-/// The loops for one of available_isas(). Those for avx512 need VPOPCNTDQ as well: a CPU without it
-/// gets those for avx2.
-[[nodiscard]] const BitLoops& bit_loops(Isa isa);
 
 }  // namespace fastmks

@@ -1,18 +1,17 @@
-// The body of bit_loops_<isa>.cpp, which sets FASTMKS_ISA (a namespace name), FASTMKS_WIDTH (words
-// per register) and FASTMKS_TILE_ROWS before including it. As in vector_loops.inl, everything has
-// internal linkage.
+// The loops of bit_loops.hpp, once per instruction set; see loops.inl. Where FASTMKS_VPOPCNTDQ is
+// defined, that unit counts bits.
 
 #include "fastmks/simd/bit_loops.hpp"
 
-#if defined(__AVX512VPOPCNTDQ__)
+#if defined(FASTMKS_VPOPCNTDQ)
 #include <immintrin.h>
 #endif
 
-namespace fastmks::FASTMKS_ISA {
+namespace fastmks::FASTMKS_ISA::bits {
 namespace {
 
 constexpr std::size_t width = FASTMKS_WIDTH;
-constexpr int tile_rows = FASTMKS_TILE_ROWS;
+constexpr int tile_rows = FASTMKS_BIT_ROWS;
 
 typedef std::uint64_t Words __attribute__((vector_size(width * 8)));
 typedef std::uint64_t UnalignedWords __attribute__((vector_size(width * 8), aligned(8), may_alias));
@@ -27,7 +26,7 @@ inline Words load(const std::uint64_t* from) {
 // may be added up this often before they are completed.
 constexpr std::size_t most_added = 31;
 
-#if defined(__AVX512VPOPCNTDQ__)
+#if defined(FASTMKS_VPOPCNTDQ)
 // One instruction counts all bits of a word: a scan of 2048 bits takes half the time of the twin
 // below in avx2 (benchmarks/objects/fingerprints.py with FASTMKS_ISA=avx2).
 inline Words partial_counts(Words x) {
@@ -143,9 +142,7 @@ void signature_bounds(SetQuery query, const std::uint64_t* blocks, std::size_t n
     }
 }
 
+constexpr BitLoops loops{intersections, quotients, signature_bounds};
+
 }  // namespace
-
-extern const BitLoops bit_loops;
-const BitLoops bit_loops{intersections, quotients, signature_bounds};
-
-}  // namespace fastmks::FASTMKS_ISA
+}  // namespace fastmks::FASTMKS_ISA::bits

@@ -5,8 +5,6 @@
 
 namespace fastmks {
 
-enum class Isa;  // isa.hpp; not included, since it brings in the standard library
-
 /// Objects of one block: each has a bit in every line, and a score.
 inline constexpr std::size_t block_size = 512;
 
@@ -41,8 +39,5 @@ struct PlaneLoops {
     /// A bit for each of 64 scores that is not less than `cut`.
     std::uint64_t (*keep)(const float* scores, float cut);
 };
-
-/// The loops for one of available_isas().
-[[nodiscard]] const PlaneLoops& plane_loops(Isa isa);
 
 }  // namespace fastmks

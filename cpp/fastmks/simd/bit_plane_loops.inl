@@ -1,6 +1,5 @@
-// The loops of plane_loops.hpp, once per instruction set: FASTMKS_ISA names the namespace. Where
-// FASTMKS_AVX512 is defined, its intrinsics are used. Nothing here uses the standard library; see
-// vector_loops.inl.
+// The loops of bit_plane_loops.hpp, once per instruction set; see loops.inl. Where FASTMKS_AVX512
+// is defined, its intrinsics are used.
 
 #include "fastmks/simd/bit_plane_loops.hpp"
 
@@ -8,7 +7,7 @@
 #include <immintrin.h>
 #endif
 
-namespace fastmks::FASTMKS_ISA {
+namespace fastmks::FASTMKS_ISA::planes {
 namespace {
 
 constexpr std::size_t most_levels = 24;
@@ -189,9 +188,7 @@ void scale(const float* factors, float* scores) {
     for (std::size_t i = 0; i < block_size; ++i) scores[i] *= factors[i];
 }
 
+constexpr PlaneLoops loops{add_planes, scale, raise, keep};
+
 }  // namespace
-
-extern const PlaneLoops plane_loops;
-const PlaneLoops plane_loops{add_planes, scale, raise, keep};
-
-}  // namespace fastmks::FASTMKS_ISA
+}  // namespace fastmks::FASTMKS_ISA::planes

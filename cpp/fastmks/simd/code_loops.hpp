@@ -5,8 +5,6 @@
 
 namespace fastmks {
 
-enum class Isa;  // isa.hpp; not included, since it brings in the standard library
-
 /// Codes of objects lie in groups of this many, four coordinates at a time: byte b of word w of
 /// object l of a group is codes[(w * 16 + l) * 4 + b], so that one register holds a word of each.
 inline constexpr std::size_t group_size = 16;
@@ -116,9 +114,5 @@ struct CodeLoops {
     Codes (*quantize)(const float* numbers, const float* centre, std::size_t n_words,
                       float* difference, std::int32_t* words);
 };
-
-/// The loops for one of available_isas(). Those for avx512 need VNNI as well: a CPU without it gets
-/// those for avx2.
-[[nodiscard]] const CodeLoops& code_loops(Isa isa);
 
 }  // namespace fastmks

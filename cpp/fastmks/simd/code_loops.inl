@@ -1,7 +1,6 @@
-// The loops of code_loops.hpp, once per instruction set: FASTMKS_ISA names the namespace. Where
-// FASTMKS_AVX2, FASTMKS_VNNI, FASTMKS_AMX (and FASTMKS_VNNI) or FASTMKS_DOTPROD is defined, sums of
-// products of bytes use that unit's instructions.
-// Nothing here uses the standard library; see vector_loops.inl.
+// The loops of code_loops.hpp, once per instruction set; see loops.inl. Where FASTMKS_AVX2,
+// FASTMKS_VNNI, FASTMKS_AMX (and FASTMKS_VNNI) or FASTMKS_DOTPROD is defined, sums of products of
+// bytes use that unit's instructions.
 
 #include "fastmks/simd/code_loops.hpp"
 
@@ -11,7 +10,7 @@
 #include <arm_neon.h>
 #endif
 
-namespace fastmks::FASTMKS_ISA {
+namespace fastmks::FASTMKS_ISA::codes {
 namespace {
 
 constexpr float minus_infinity = -__builtin_inff();
@@ -242,10 +241,8 @@ Codes quantize(const float* numbers, const float* centre, std::size_t n_words, f
     return codes;
 }
 
+constexpr CodeLoops loops{scan,     bound_products, bound_distances, choose,
+                          greatest, least_of_best,  quantize};
+
 }  // namespace
-
-extern const CodeLoops code_loops;
-const CodeLoops code_loops{scan,     bound_products, bound_distances, choose,
-                           greatest, least_of_best,  quantize};
-
-}  // namespace fastmks::FASTMKS_ISA
+}  // namespace fastmks::FASTMKS_ISA::codes

@@ -1,5 +1,6 @@
-// exp in pieces, for the loops that are built once per instruction set: FASTMKS_ISA names the
-// namespace, and the linkage is internal as everywhere there.
+// exp in pieces, for vector_loops.inl and alignment_loops.inl; see loops.inl.
+
+#pragma once
 
 #include <cstdint>
 

@@ -5,10 +5,9 @@
 
 namespace fastmks {
 
-/// Instruction sets the vector loops are built for, weakest first. `baseline` is SSE2 on x86-64 and
-/// NEON on arm64; `dotprod` adds to the latter sums of products of bytes, `amx` to avx512 those of
-/// whole tiles. Every one of them computes the same bits (docs/how-it-works/numerics.md).
-enum class Isa { baseline, dotprod, avx2, avx512, amx };
+/// An instruction set that the loops are compiled for: a row of the table in isa.cpp. Every one of
+/// them computes the same bits (docs/how-it-works/numerics.md).
+enum class Isa : int { baseline = 0 };
 
 /// The ones this build holds and this CPU runs, weakest first.
 [[nodiscard]] std::vector<Isa> available_isas();

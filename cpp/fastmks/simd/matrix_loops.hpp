@@ -4,8 +4,6 @@
 
 namespace fastmks {
 
-enum class Isa;  // isa.hpp; not included, since it brings in the standard library
-
 /// Sums of rows: out[i][c] += sum over t of factor(i, t) * rows[t][c], added in increasing t, with
 /// factor(i, t) = factors[i * factor_row + t * factor_term]. A product of matrices, either of the
 /// left one or of its transpose.
@@ -44,8 +42,5 @@ struct MatrixLoops {
     /// (x, y) becomes (c x - s y, s x + c y).
     void (*rotate)(double* x, double* y, double c, double s, std::size_t n);
 };
-
-/// The loops for one of available_isas().
-[[nodiscard]] const MatrixLoops& matrix_loops(Isa isa);
 
 }  // namespace fastmks

@@ -1,15 +1,13 @@
-// The body of matrix_loops_<isa>.cpp, which sets FASTMKS_ISA (a namespace name), FASTMKS_WIDTH
-// (doubles per register) and FASTMKS_TILE_ROWS before including it. Nothing here uses the standard
-// library, and floating point is strict; see vector_loops.inl.
+// The loops of matrix_loops.hpp, once per instruction set; see loops.inl.
 
 #include "fastmks/simd/matrix_loops.hpp"
 
-namespace fastmks::FASTMKS_ISA {
+namespace fastmks::FASTMKS_ISA::matrices {
 namespace {
 
 constexpr std::size_t width = FASTMKS_WIDTH;
 constexpr std::size_t registers = 8 / width;  // that hold eight columns
-constexpr std::size_t tile_rows = FASTMKS_TILE_ROWS;
+constexpr std::size_t tile_rows = FASTMKS_MATRIX_ROWS;
 constexpr std::size_t terms_at_once = 256;  // whose columns of a tile stay in the cache
 
 typedef double Vector __attribute__((vector_size(width * 8)));
@@ -129,9 +127,7 @@ void rotate(double* x, double* y, double c, double s, std::size_t n) {
     }
 }
 
+constexpr MatrixLoops loops{add_row_sums, product, add_multiple, update_and_product, rotate};
+
 }  // namespace
-
-extern const MatrixLoops matrix_loops;
-const MatrixLoops matrix_loops{add_row_sums, product, add_multiple, update_and_product, rotate};
-
-}  // namespace fastmks::FASTMKS_ISA
+}  // namespace fastmks::FASTMKS_ISA::matrices

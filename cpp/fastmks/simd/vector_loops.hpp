@@ -5,8 +5,6 @@
 
 namespace fastmks {
 
-enum class Isa;  // isa.hpp; not included, since it brings in the standard library
-
 /// Sums over columns run in this many interleaved partial sums: column c adds to sum c % 8, in
 /// increasing c, and the eight are combined as ((0+4)+(2+6)) + ((1+5)+(3+7)). This order, with
 /// every product rounded before it is added, *is* the canonical value; see
@@ -110,8 +108,5 @@ struct VectorLoops {
     /// How many values are greater than `threshold`.
     std::size_t (*count_above)(const double* values, std::size_t n, double threshold);
 };
-
-/// The loops for one of available_isas().
-[[nodiscard]] const VectorLoops& vector_loops(Isa isa);
 
 }  // namespace fastmks

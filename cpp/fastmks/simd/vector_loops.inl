@@ -1,21 +1,15 @@
-// The body of vector_loops_<isa>.cpp, which sets FASTMKS_ISA (a namespace name), FASTMKS_WIDTH
-// (doubles per register) and the size of a tile before including it.
-//
-// Everything here has internal linkage and includes no standard library code beyond <cstddef>-like
-// headers: a function compiled for AVX-512 must never be the copy the linker keeps for everyone.
-// Floating point is strict (no contraction, no reassociation), so each instruction set gives the
-// same bits.
+// The loops of vector_loops.hpp, once per instruction set; see loops.inl.
 
 #include "fastmks/simd/exponential.inl"
 #include "fastmks/simd/vector_loops.hpp"
 
-namespace fastmks::FASTMKS_ISA {
+namespace fastmks::FASTMKS_ISA::vectors {
 namespace {
 
 constexpr int width = FASTMKS_WIDTH;
 constexpr int registers = 8 / width;  // that hold the eight partial sums of one pair
-constexpr int tile_queries = FASTMKS_TILE_QUERIES;
-constexpr int tile_rows = FASTMKS_TILE_ROWS;
+constexpr int tile_queries = FASTMKS_VECTOR_QUERIES;
+constexpr int tile_rows = FASTMKS_VECTOR_ROWS;
 
 typedef double Vector __attribute__((vector_size(width * 8)));
 typedef double UnalignedVector __attribute__((vector_size(width * 8), aligned(8), may_alias));
@@ -365,27 +359,25 @@ std::size_t count_above(const double* values, std::size_t n, double threshold) {
     return count;
 }
 
+constexpr VectorLoops loops{products<double>,
+                            products<float>,
+                            squared_distances<double>,
+                            squared_distances<float>,
+                            sparse_products<double>,
+                            sparse_products<float>,
+                            minimums<double>,
+                            minimums<float>,
+                            sparse_minimums<double>,
+                            sparse_minimums<float>,
+                            affine,
+                            power,
+                            exponential,
+                            hyperbolic_tangent,
+                            square_root,
+                            normalize,
+                            hilbert_distances,
+                            all_finite,
+                            count_above};
+
 }  // namespace
-
-extern const VectorLoops loops;
-const VectorLoops loops{products<double>,
-                        products<float>,
-                        squared_distances<double>,
-                        squared_distances<float>,
-                        sparse_products<double>,
-                        sparse_products<float>,
-                        minimums<double>,
-                        minimums<float>,
-                        sparse_minimums<double>,
-                        sparse_minimums<float>,
-                        affine,
-                        power,
-                        exponential,
-                        hyperbolic_tangent,
-                        square_root,
-                        normalize,
-                        hilbert_distances,
-                        all_finite,
-                        count_above};
-
-}  // namespace fastmks::FASTMKS_ISA
+}  // namespace fastmks::FASTMKS_ISA::vectors

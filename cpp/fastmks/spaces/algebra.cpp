@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "fastmks/core/pulse.hpp"
+#include "fastmks/simd/loops.hpp"
 #include "fastmks/spaces/score_search.hpp"
 
 namespace fastmks {
@@ -362,7 +363,7 @@ public:
                   std::size_t stride) const override {
         const auto& batch = static_cast<const CombinedBatch&>(queries);
         space_->evaluate(*batch.parts.front(), objects, out, stride);
-        const VectorLoops& loops = vector_loops(isa());
+        const VectorLoops& loops = loops_for(isa()).vectors;
         for (std::size_t i = 0; i < queries.size; ++i) {
             normalizer_.apply(*batch.normalizer, queries.begin + i, objects, limit_, loops,
                               out + i * stride);
@@ -386,7 +387,8 @@ public:
                       double* values) const override {
         const auto* const asked = dynamic_cast<const NormalizedSpace*>(&queries);
         if (!asked || !space_->map_products(*asked->space_, query, objects, values)) return false;
-        normalizer_.apply(asked->normalizer_, query, objects, limit_, vector_loops(isa()), values);
+        normalizer_.apply(asked->normalizer_, query, objects, limit_, loops_for(isa()).vectors,
+                          values);
         return true;
     }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fastmks/simd/loops.hpp"
 #include "fastmks/stores/store_batch.hpp"
 
 namespace fastmks {
@@ -17,7 +18,10 @@ double quotient(double smaller, double a, double b) {
 }  // namespace
 
 MinMaxSpace::MinMaxSpace(std::shared_ptr<const VectorStore> store, Isa isa)
-    : ShareSpace(isa), store_(std::move(store)), loops_(vector_loops(isa)), sums_(store_->size()) {
+    : ShareSpace(isa),
+      store_(std::move(store)),
+      loops_(loops_for(isa).vectors),
+      sums_(store_->size()) {
     for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] = store_->sum(i);
 }
 

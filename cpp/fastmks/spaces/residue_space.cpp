@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "fastmks/core/pulse.hpp"
-#include "fastmks/simd/vector_loops.hpp"
+#include "fastmks/simd/loops.hpp"
 
 namespace fastmks {
 namespace {
@@ -61,7 +61,7 @@ LocalAlignmentSpace::LocalAlignmentSpace(std::shared_ptr<const ResidueStore> sto
       store_(std::move(store)),
       kernel_(std::move(kernel)),
       beta_(beta),
-      loops_(alignment_loops(form.isa)) {
+      loops_(loops_for(form.isa).alignments) {
     store_->check_letters(kernel_.n_letters);
     std::vector<double> factors = kernel_.scores;
     factors.push_back(-kernel_.gap_open);
@@ -72,7 +72,7 @@ LocalAlignmentSpace::LocalAlignmentSpace(std::shared_ptr<const ResidueStore> sto
             throw std::invalid_argument("a factor is out of range");
         }
     }
-    vector_loops(form.isa).exponential(factors.data(), factors.size());
+    loops_for(form.isa).vectors.exponential(factors.data(), factors.size());
     greatest_ = std::max(1.0, *std::max_element(factors.begin(), factors.end()));
     gap_extend_ = factors.back();
     factors.pop_back();
@@ -126,7 +126,7 @@ BestAlignmentSpace::BestAlignmentSpace(std::shared_ptr<const ResidueStore> store
       kernel_(std::move(kernel)),
       has_gaps_(has_gaps),
       isa_(isa),
-      loops_(alignment_loops(isa)) {
+      loops_(loops_for(isa).alignments) {
     const std::size_t n_letters = kernel_.n_letters;
     store_->check_letters(n_letters);
     const auto is_whole = [](double score) {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "fastmks/core/pulse.hpp"
+#include "fastmks/simd/loops.hpp"
 
 namespace fastmks {
 
@@ -26,7 +27,7 @@ GlobalAlignmentSpace::GlobalAlignmentSpace(std::shared_ptr<const SeriesStore> st
       store_(std::move(store)),
       bandwidth_(bandwidth),
       triangular_(triangular),
-      loops_(alignment_loops(form.isa)) {
+      loops_(loops_for(form.isa).alignments) {
     for (std::size_t gap = 0; gap < triangular; ++gap) {
         weights_.push_back(static_cast<double>(triangular - gap) / static_cast<double>(triangular));
     }

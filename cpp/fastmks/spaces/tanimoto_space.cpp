@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fastmks/simd/loops.hpp"
 #include "fastmks/stores/store_batch.hpp"
 
 namespace fastmks {
@@ -87,7 +88,10 @@ double SetSignatures::bound(SetQuery query, std::size_t i) const {
 }
 
 TanimotoSpace::TanimotoSpace(std::shared_ptr<const SetStore> store, Isa isa)
-    : ShareSpace(isa), store_(std::move(store)), loops_(bit_loops(isa)), signatures_(*store_) {}
+    : ShareSpace(isa),
+      store_(std::move(store)),
+      loops_(loops_for(isa).bits),
+      signatures_(*store_) {}
 
 bool TanimotoSpace::accepts(const Space& queries) const noexcept {
     const auto* other = dynamic_cast<const TanimotoSpace*>(&queries);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fastmks/simd/loops.hpp"
 #include "fastmks/stores/store_batch.hpp"
 
 namespace fastmks {
@@ -32,7 +33,7 @@ VectorSpace::VectorSpace(std::shared_ptr<const VectorStore> store, VectorKernel 
       kernel_(kernel),
       scaled_bandwidth_(kernel.bandwidth),
       isa_(isa),
-      loops_(vector_loops(isa)) {
+      loops_(loops_for(isa).vectors) {
     const int exponent = std::ilogb(kernel.bandwidth);
     if (is_distance_form() && std::abs(exponent) > largest_bandwidth_exponent) {
         // Shrink before subtracting, grow after: neither can overflow where the result does not.

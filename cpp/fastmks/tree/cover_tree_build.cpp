@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "fastmks/core/geometry.hpp"
-#include "fastmks/simd/vector_loops.hpp"
+#include "fastmks/simd/loops.hpp"
 #include "fastmks/tree/cover_tree.hpp"
 #include "fastmks/tree/cover_tree_draft.hpp"
 
@@ -88,7 +88,7 @@ public:
           geometry_(space.rounding()),
           base_(base),
           powers_(base),
-          loops_(vector_loops(space.isa())),
+          loops_(loops_for(space.isa()).vectors),
           threads_(threads),
           watch_(watch),
           self_(space.size()),

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "fastmks/simd/loops.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/numbers.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 const Watch ignore = [](std::size_t) {};
 
 MatrixWork work_of(Isa isa, std::size_t threads = 1) {
-    return {matrix_loops(isa), threads, ignore};
+    return {loops_for(isa).matrices, threads, ignore};
 }
 
 Matrix draw_matrix(std::size_t n_rows, std::size_t n_columns, std::uint64_t seed) {

@@ -1,10 +1,9 @@
 // Loops over words of bits: whole numbers and one division, the same for every instruction set.
 
-#include "fastmks/simd/bit_loops.hpp"
-
 #include <vector>
 
 #include "fastmks/simd/isa.hpp"
+#include "fastmks/simd/loops.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/numbers.hpp"
 
@@ -48,8 +47,8 @@ TEST(intersections_count_common_bits) {
                 std::vector<const std::uint64_t*> rows;
                 for (std::size_t j = 0; j < n_rows; ++j) rows.push_back(data.data() + j * n_words);
                 std::vector<double> out(n_queries * stride, -1.0);
-                bit_loops(isa).intersections(queries.data(), n_queries, rows.data(), n_rows,
-                                             n_words, out.data(), stride);
+                loops_for(isa).bits.intersections(queries.data(), n_queries, rows.data(), n_rows,
+                                                  n_words, out.data(), stride);
                 for (std::size_t i = 0; i < n_queries; ++i) {
                     for (std::size_t j = 0; j < stride; ++j) {
                         std::size_t shared = 0;
@@ -65,7 +64,7 @@ TEST(intersections_count_common_bits) {
         const Words all(8000, ~std::uint64_t{0});
         const std::uint64_t* row = all.data();
         double shared = 0.0;
-        bit_loops(isa).intersections(all.data(), 1, &row, 1, all.size(), &shared, 1);
+        loops_for(isa).bits.intersections(all.data(), 1, &row, 1, all.size(), &shared, 1);
         CHECK(shared == 64.0 * 8000.0);
     }
 }
@@ -85,7 +84,7 @@ TEST(quotients_are_one_division) {
                     wanted.push_back(either == 0 ? 0.0 : static_cast<double>(shared) / either);
                 }
             }
-            bit_loops(isa).quotients(values.data(), sizes.data(), values.size(), n_members);
+            loops_for(isa).bits.quotients(values.data(), sizes.data(), values.size(), n_members);
             CHECK(same_bits(values, wanted));
         }
     }
@@ -105,8 +104,8 @@ TEST(signature_bounds_are_those_of_the_formula) {
             for (const std::int32_t n_known : {0, 1, 300}) {
                 const SetQuery query{signature.data(), n_known, n_known == 1 ? 5 : n_known};
                 std::vector<double> out(sizes.size());
-                bit_loops(isa).signature_bounds(query, blocks.data(), n_words, sizes.data(),
-                                                n_blocks, out.data());
+                loops_for(isa).bits.signature_bounds(query, blocks.data(), n_words, sizes.data(),
+                                                     n_blocks, out.data());
                 for (std::size_t j = 0; j < sizes.size(); ++j) {
                     std::int32_t differences = 0;
                     for (std::size_t w = 0; w < n_words; ++w) {

@@ -1,11 +1,10 @@
 // Sums of weighted bits, against sums of whole numbers one object at a time.
 
-#include "fastmks/simd/bit_plane_loops.hpp"
-
 #include <cmath>
 #include <vector>
 
 #include "fastmks/simd/isa.hpp"
+#include "fastmks/simd/loops.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/numbers.hpp"
 
@@ -88,8 +87,8 @@ TEST(planes_add_up_to_whole_numbers) {
                 want[i] = scores[i] + drawn.weight_of(i);
             }
             std::vector<PlaneLine> spare(drawn.planes.size() + 2);
-            plane_loops(isa).add_planes(drawn.lines.data(), drawn.lines.data(), drawn.sum(),
-                                        spare.data(), scores.data());
+            loops_for(isa).planes.add_planes(drawn.lines.data(), drawn.lines.data(), drawn.sum(),
+                                             spare.data(), scores.data());
             CHECK(scores == want);
         }
     }
@@ -99,7 +98,7 @@ TEST(scores_are_scaled_raised_and_kept) {
     Draw draw(2);
     for (const Isa isa : available_isas()) {
         const check::Context here(to_string(isa));
-        const PlaneLoops& loops = plane_loops(isa);
+        const PlaneLoops& loops = loops_for(isa).planes;
         std::vector<float> scores(block_size), factors(block_size), maxima(block_size, 0.25f);
         for (std::size_t i = 0; i < block_size; ++i) {
             scores[i] = static_cast<float>(draw.below(9)) - 4.0f;

@@ -1,12 +1,11 @@
 // Codes of 8 bits: whole sums, and the same float32 bounds for every instruction set.
 
-#include "fastmks/simd/code_loops.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "fastmks/simd/isa.hpp"
+#include "fastmks/simd/loops.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/numbers.hpp"
 
@@ -92,7 +91,8 @@ TEST(codes_bound_scores_and_say_which_are_kept) {
                                  is_two_sided ? -0.5f : -HUGE_VALF});
                         }
                         std::vector<CodeBounds> out(n_queries);
-                        code_loops(isa).scan(block.view(), queries.data(), n_queries, out.data());
+                        loops_for(isa).codes.scan(block.view(), queries.data(), n_queries,
+                                                  out.data());
                         for (std::size_t i = 0; i < n_queries; ++i) {
                             for (std::size_t j = 0; j < n_groups * group_size; ++j) {
                                 const float score =
@@ -126,7 +126,7 @@ TEST(quantize_rounds_to_the_nearest_codes) {
                     for (auto& x : numbers) x = size * static_cast<float>(draw.short_unit());
                     for (auto& x : centre) x = size * static_cast<float>(draw.short_unit());
                     std::vector<std::int32_t> words(n_words);
-                    const Codes codes = code_loops(isa).quantize(
+                    const Codes codes = loops_for(isa).codes.quantize(
                         numbers.data(), has_centre ? centre.data() : nullptr, n_words,
                         difference.data(), words.data());
                     double left = 0.0, square = 0.0;
@@ -190,8 +190,8 @@ TEST(leaves_promise_at_least_what_their_corners_hold) {
         for (const bool is_distance : {false, true}) {
             if (is_distance) queries[1].is_two_sided = false;
             std::vector<float> scores(n_queries * group_size), promises(scores.size());
-            const auto bound =
-                is_distance ? code_loops(isa).bound_distances : code_loops(isa).bound_products;
+            const auto bound = is_distance ? loops_for(isa).codes.bound_distances
+                                           : loops_for(isa).codes.bound_products;
             bound(group, queries.data(), n_queries, scores.data(), promises.data(), group_size);
             for (std::size_t i = 0; i < n_queries; ++i) {
                 for (std::size_t l = 0; l < group_size; ++l) {
@@ -236,11 +236,12 @@ TEST(leaves_are_chosen_by_their_promise) {
         promises[21] = 3.0f;
         promises[47] = 2.0f;
         std::vector<std::uint32_t> chosen(promises.size());
-        CHECK(code_loops(isa).choose(promises.data(), promises.size(), 2.0f, chosen.data()) == 3);
+        CHECK(loops_for(isa).codes.choose(promises.data(), promises.size(), 2.0f, chosen.data()) ==
+              3);
         CHECK(chosen[0] == 20 && chosen[1] == 21 && chosen[2] == 47);
-        CHECK(code_loops(isa).choose(promises.data(), promises.size(), -HUGE_VALF, chosen.data()) ==
-              4);
-        CHECK(code_loops(isa).greatest(promises.data(), promises.size()) == 20);
+        CHECK(loops_for(isa).codes.choose(promises.data(), promises.size(), -HUGE_VALF,
+                                          chosen.data()) == 4);
+        CHECK(loops_for(isa).codes.greatest(promises.data(), promises.size()) == 20);
     }
 }
 
@@ -253,7 +254,7 @@ TEST(the_best_are_told_from_the_rest) {
                 std::vector<float> promises(n);
                 for (auto& x : promises) x = static_cast<float>(draw.short_unit());
                 const float least =
-                    code_loops(isa).least_of_best(promises.data(), promises.size(), wanted);
+                    loops_for(isa).codes.least_of_best(promises.data(), promises.size(), wanted);
                 std::size_t n_best = 0;
                 for (const float x : promises) n_best += x >= least;
                 CHECK(n_best >= std::min(n, wanted));
@@ -261,7 +262,7 @@ TEST(the_best_are_told_from_the_rest) {
             }
         }
         const std::vector<float> equal(40, 1.0f), endless(40, HUGE_VALF);
-        CHECK(code_loops(isa).least_of_best(equal.data(), equal.size(), 3) <= 1.0f);
-        CHECK(code_loops(isa).least_of_best(endless.data(), endless.size(), 3) <= HUGE_VALF);
+        CHECK(loops_for(isa).codes.least_of_best(equal.data(), equal.size(), 3) <= 1.0f);
+        CHECK(loops_for(isa).codes.least_of_best(endless.data(), endless.size(), 3) <= HUGE_VALF);
     }
 }

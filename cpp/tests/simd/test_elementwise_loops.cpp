@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include "fastmks/simd/vector_loops.hpp"
+#include "fastmks/simd/loops.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/numbers.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 using Loop = std::function<void(const VectorLoops&, double*, std::size_t)>;
 
 std::vector<double> apply(const Loop& loop, Isa isa, std::vector<double> values) {
-    loop(vector_loops(isa), values.data(), values.size());
+    loop(loops_for(isa).vectors, values.data(), values.size());
     return values;
 }
 
@@ -27,7 +27,7 @@ void check_bits(const Loop& loop, const std::vector<double>& values,
         CHECK(same_bits(apply(loop, isa, values), want));
         std::vector<double> pieces = values;
         for (std::size_t at = 0, n = 1; at < pieces.size(); at += n, n = n % 131 + 1) {
-            loop(vector_loops(isa), pieces.data() + at, std::min(n, pieces.size() - at));
+            loop(loops_for(isa).vectors, pieces.data() + at, std::min(n, pieces.size() - at));
         }
         CHECK(same_bits(pieces, want));
     }
@@ -143,7 +143,7 @@ TEST(power_is_accurate) {
     for (const double x : {1.0000001, -1.7, 0.3, 2.9}) {
         for (unsigned degree = 0; degree <= 100; ++degree) {
             std::vector<double> value{x};
-            vector_loops(Isa::baseline).power(value.data(), 1, degree);
+            loops_for(Isa::baseline).vectors.power(value.data(), 1, degree);
             const long double exact =
                 std::pow(static_cast<long double>(x), static_cast<int>(degree));
             CHECK(ulps_off(value[0], exact) <= degree + 0.5);
@@ -242,8 +242,8 @@ TEST(normalize_divides_and_cuts) {
                 const check::Context here(to_string(isa));
                 for (const std::size_t n : {std::size_t{1}, std::size_t{7}, values.size()}) {
                     std::vector<double> got = values;
-                    vector_loops(isa).normalize(got.data(), n, query, mantissas.data(),
-                                                scales.data(), limit);
+                    loops_for(isa).vectors.normalize(got.data(), n, query, mantissas.data(),
+                                                     scales.data(), limit);
                     std::vector<double> expected = values;
                     std::copy_n(want.begin(), n, expected.begin());
                     CHECK(same_bits(got, expected));
@@ -255,7 +255,7 @@ TEST(normalize_divides_and_cuts) {
 
 TEST(all_finite_finds_one_bad_value_anywhere) {
     for (const Isa isa : available_isas()) {
-        const auto all_finite = vector_loops(isa).all_finite;
+        const auto all_finite = loops_for(isa).vectors.all_finite;
         for (std::size_t n = 0; n <= 70; ++n) {
             const check::Context here(to_string(isa) + text(", values", n));
             std::vector<double> values(n, -1.7976931348623157e308);
@@ -281,7 +281,7 @@ TEST(count_above_is_strict) {
              {0.0, -0.0, 1.0, -3.0, 3.0, infinity, -infinity, not_a_number}) {
             std::size_t want = 0;
             for (std::size_t n = 0; n <= values.size(); ++n) {
-                CHECK(vector_loops(isa).count_above(values.data(), n, threshold) == want);
+                CHECK(loops_for(isa).vectors.count_above(values.data(), n, threshold) == want);
                 if (n < values.size() && values[n] > threshold) ++want;
             }
         }

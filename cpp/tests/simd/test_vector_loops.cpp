@@ -1,10 +1,9 @@
 // The sums over columns: one canonical order, whatever the instruction set and the blocks.
 
-#include "fastmks/simd/vector_loops.hpp"
-
 #include <string>
 #include <vector>
 
+#include "fastmks/simd/loops.hpp"
 #include "fastmks/stores/lane_sum.hpp"
 #include "tests/support/check.hpp"
 #include "tests/support/numbers.hpp"
@@ -195,15 +194,9 @@ TEST(isas_are_listed_weakest_first) {
     CHECK(!isas.empty() && isas.front() == Isa::baseline);
     for (std::size_t i = 1; i < isas.size(); ++i) CHECK(isas[i - 1] < isas[i]);
     CHECK(to_string(Isa::baseline) == "baseline");
-    CHECK(to_string(Isa::avx2) == "avx2");
-    CHECK(to_string(Isa::avx512) == "avx512");
-    CHECK(to_string(Isa::amx) == "amx");
-    CHECK(to_string(Isa::dotprod) == "dotprod");
-    for (const Isa isa : {Isa::dotprod, Isa::avx2, Isa::avx512, Isa::amx}) {
-        if (std::find(isas.begin(), isas.end(), isa) != isas.end()) continue;
-        std::printf("     this machine has no %s: nothing of it is tested here\n",
-                    to_string(isa).c_str());
-    }
+    std::printf("     instruction sets that are tested here:");
+    for (const Isa isa : isas) std::printf(" %s", to_string(isa).c_str());
+    std::printf("\n");
 }
 
 TEST(padding_fills_whole_lanes) {
@@ -239,8 +232,8 @@ TEST(dense_sums_follow_the_canonical_order) {
     for (const Isa isa : available_isas()) {
         for (const std::size_t n_columns : column_counts()) {
             const check::Context here(to_string(isa) + text(", columns", n_columns));
-            check_sums(vector_loops(isa), Problem<double>(5, 7, n_columns, n_columns));
-            check_sums(vector_loops(isa), Problem<float>(5, 7, n_columns, n_columns));
+            check_sums(loops_for(isa).vectors, Problem<double>(5, 7, n_columns, n_columns));
+            check_sums(loops_for(isa).vectors, Problem<float>(5, 7, n_columns, n_columns));
         }
     }
 }
@@ -248,8 +241,8 @@ TEST(dense_sums_follow_the_canonical_order) {
 TEST(dense_sums_do_not_depend_on_blocks) {
     for (const Isa isa : available_isas()) {
         const check::Context here(to_string(isa));
-        check_blocks<double>(vector_loops(isa));
-        check_blocks<float>(vector_loops(isa));
+        check_blocks<double>(loops_for(isa).vectors);
+        check_blocks<float>(loops_for(isa).vectors);
     }
 }
 
@@ -265,7 +258,7 @@ TEST(dense_sums_overflow_and_underflow_alike) {
     }
     for (const Isa isa : available_isas()) {
         const check::Context here(to_string(isa));
-        check_sums(vector_loops(isa), p);
+        check_sums(loops_for(isa).vectors, p);
     }
 }
 
@@ -275,7 +268,7 @@ TEST(sparse_products_follow_the_canonical_order) {
             for (const std::size_t n_columns : column_counts()) {
                 const check::Context here(to_string(isa) + text(", queries", n_queries) +
                                           text(", columns", n_columns));
-                check_sparse(vector_loops(isa), n_queries, n_columns);
+                check_sparse(loops_for(isa).vectors, n_queries, n_columns);
             }
         }
     }
@@ -296,7 +289,8 @@ TEST(what_lies_behind_a_row_is_never_used) {
             const DenseBlock<double> block{p.rows.data(), 9, n_columns,
                                            apart.data() + apart.size()};
             std::vector<double> out(45);
-            vector_loops(isa).products_f64({p.queries.data(), 5, n_columns}, block, out.data(), 9);
+            loops_for(isa).vectors.products_f64({p.queries.data(), 5, n_columns}, block, out.data(),
+                                                9);
             CHECK(same_bits(out, expected));
         }
     }

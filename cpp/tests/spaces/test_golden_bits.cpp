@@ -4,7 +4,7 @@
 #include <cinttypes>
 #include <vector>
 
-#include "fastmks/simd/vector_loops.hpp"
+#include "fastmks/simd/loops.hpp"
 #include "fastmks/spaces/algebra.hpp"
 #include "fastmks/spaces/vector_space.hpp"
 #include "tests/support/check.hpp"
@@ -215,7 +215,7 @@ TEST(loops_compute_the_golden_bits) {
     for (const Isa isa : available_isas()) {
         for (const GoldenLoop& golden : golden_loops) {
             Hash hash;
-            golden.add(hash, vector_loops(isa));
+            golden.add(hash, loops_for(isa).vectors);
             check_hash(std::string(golden.name) + " on " + to_string(isa), hash, golden.hash);
         }
     }

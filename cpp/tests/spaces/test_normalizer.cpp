@@ -1,3 +1,4 @@
+#include "fastmks/simd/loops.hpp"
 #include "fastmks/spaces/normalizer.hpp"
 
 #include <cmath>
@@ -37,7 +38,7 @@ TEST(an_object_with_itself_is_exactly_one) {
         for (std::size_t i = 0; i < self.size(); ++i) {
             const check::Context here(to_string(isa) + text(", object", i));
             double value = self[i];
-            normalizer.apply(normalizer, i, Selection::range(i, i + 1), 1.0, vector_loops(isa),
+            normalizer.apply(normalizer, i, Selection::range(i, i + 1), 1.0, loops_for(isa).vectors,
                              &value);
             CHECK(value == 1.0);
             CHECK(!normalizer.is_zero(i));
@@ -60,7 +61,7 @@ TEST(normalised_values_keep_to_the_formula) {
             exact.push_back(values.back() / scale);
         }
         normalizer.apply(normalizer, i, Selection::range(0, self.size()), 1.0,
-                         vector_loops(Isa::baseline), values.data());
+                         loops_for(Isa::baseline).vectors, values.data());
         for (std::size_t j = 0; j < self.size(); ++j) CHECK(ulps_off(values[j], exact[j]) <= 2.0);
     }
 }
@@ -72,12 +73,12 @@ TEST(a_zero_object_gets_zero_with_everything) {
     for (const Isa isa : available_isas()) {
         for (const std::size_t query : {0u, 2u}) {
             std::vector<double> values{0.0, 1e300, 5.0, -1e308};
-            normalizer.apply(normalizer, query, Selection::range(0, 4), 1.0, vector_loops(isa),
+            normalizer.apply(normalizer, query, Selection::range(0, 4), 1.0, loops_for(isa).vectors,
                              values.data());
             for (const double value : values) CHECK(value == 0.0);
         }
         std::vector<double> values{7.0, 2.0, -7.0, 0.0};
-        normalizer.apply(normalizer, 1, Selection::range(0, 4), infinity, vector_loops(isa),
+        normalizer.apply(normalizer, 1, Selection::range(0, 4), infinity, loops_for(isa).vectors,
                          values.data());
         CHECK(values == std::vector<double>{0.0, 1.0, 0.0, 0.0});
     }
@@ -88,7 +89,7 @@ TEST(ranges_lists_and_limits_agree) {
     const Normalizer objects = make_normalizer(self), queries = make_normalizer({9.0, 0.3, 1e-200});
     const std::int64_t list[] = {400, 3, 3, 0, 77};
     for (const Isa isa : available_isas()) {
-        const VectorLoops& loops = vector_loops(isa);
+        const VectorLoops& loops = loops_for(isa).vectors;
         for (const double limit : {1.0, infinity}) {
             std::vector<double> all, some, middle;
             for (const double value : self) all.push_back(std::sqrt(value));

@@ -1,5 +1,6 @@
 // Dense and sparse, float32 and float64: the same numbers give the same bits.
 
+#include "fastmks/simd/loops.hpp"
 #include "fastmks/stores/vector_store.hpp"
 
 #include <stdexcept>
@@ -23,7 +24,7 @@ std::vector<double> evaluate(const VectorStore& objects, const VectorQueries& qu
                              Selection selection, Sum sum, Isa isa) {
     const std::size_t stride = selection.size + 1;
     std::vector<double> out(queries.size * stride, -7.0);
-    const VectorLoops& loops = vector_loops(isa);
+    const VectorLoops& loops = loops_for(isa).vectors;
     if (sum == Sum::product) {
         objects.products(queries, selection, loops, out.data(), stride);
     } else {

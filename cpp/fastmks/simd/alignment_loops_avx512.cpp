@@ -1,2 +1,0 @@
-#define FASTMKS_ISA avx512
-#include "fastmks/simd/alignment_loops.inl"

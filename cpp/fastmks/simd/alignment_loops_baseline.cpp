@@ -1,2 +1,0 @@
-#define FASTMKS_ISA baseline
-#include "fastmks/simd/alignment_loops.inl"

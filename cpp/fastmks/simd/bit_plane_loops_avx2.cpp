@@ -1,2 +1,0 @@
-#define FASTMKS_ISA avx2
-#include "fastmks/simd/bit_plane_loops.inl"

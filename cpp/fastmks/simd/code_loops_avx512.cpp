@@ -1,3 +1,0 @@
-#define FASTMKS_ISA avx512
-#define FASTMKS_VNNI
-#include "fastmks/simd/code_loops.inl"
