@@ -57,7 +57,7 @@ test-cpp: $(VENV)/.with-build
 	  $(BIN)/cmake -S . -B $(BUILD)/dev -G Ninja -DCMAKE_MAKE_PROGRAM=$(BIN)/ninja \
 	  -DFASTMKS_PYTHON=OFF -DFASTMKS_TESTS=ON > $(BUILD)/cpp.log || { cat $(BUILD)/cpp.log; exit 1; }; fi
 	@$(BIN)/cmake --build $(BUILD)/dev --target fastmks_tests -- --quiet
-	$(BUILD)/dev/fastmks_tests
+	$(BUILD)/dev/fastmks_tests "$(K)"
 
 test-python: $(VENV)/.with-test installed
 	cd $(ROOT) && $(BIN)/python -m pytest -q $(if $(T),$(T),-n logical) $(if $(K),-k "$(K)")
