@@ -36,6 +36,7 @@ FIGURES = {  # by the example that draws each, with what makes it quick
 COMPILED_ONLY = {  # blocks that are not run, by a part of them, and why
     "SSHCluster(": "needs machines that can be reached by SSH",
     "KubeCluster(": "needs a Kubernetes cluster",
+    "Security(": "needs a cluster with certificates",
 }
 
 
