@@ -62,6 +62,11 @@ test-cpp: $(VENV)/.with-build
 test-python: $(VENV)/.with-test installed
 	cd $(ROOT) && $(BIN)/python -m pytest -q $(if $(T),$(T),-n logical) $(if $(K),-k "$(K)")
 
+# Files of every room, with few examples of each property.
+quick: $(VENV)/.with-test installed
+	cd $(ROOT) && $(BIN)/python -m pytest -q -n logical -p no:cacheprovider \
+	  --hypothesis-profile=quick $$(cat tests/quick.txt)
+
 # Passes with a message where there is no Chromium and none can be installed.
 test-page: $(VENV)/.with-browser installed
 	@cd $(ROOT) && if tools/install_browser.sh; then \

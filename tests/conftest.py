@@ -14,6 +14,7 @@ _COMMON = {
     "suppress_health_check": [HealthCheck.too_slow],
 }
 settings.register_profile("default", max_examples=300, **_COMMON)
+settings.register_profile("quick", max_examples=10, **_COMMON)
 settings.register_profile("sanitize", max_examples=40, **_COMMON)
 settings.register_profile("long", max_examples=20_000, **_COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

@@ -110,6 +110,13 @@ def test_the_stub_is_that_of_the_extension():
     subprocess.run([sys.executable, ROOT / "tools" / "check_stub.py"], check=True)
 
 
+def test_make_quick_has_tests_of_every_room():
+    files = [ROOT / line for line in (ROOT / "tests" / "quick.txt").read_text().splitlines()]
+    assert [file for file in files if not file.exists()] == []
+    rooms = {file.parent for file in (ROOT / "tests").rglob("test_*.py")}
+    assert rooms - {file.parent for file in files} == set()
+
+
 def links():
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
