@@ -1,8 +1,8 @@
 """Check the wheel in a folder, and put it into another under the platforms that it serves.
 
-It must hold every file of src/fastmks and the compiled core. A wheel of the stable ABI must use no
-symbol that a later Python may lack (abi3audit), and none may need a library that other machines
-lack (auditwheel).
+It must hold every file of src/fastmks, the compiled core, and the licences of fastmks and of what
+is compiled into it. A wheel of the stable ABI must use no symbol that a later Python may lack
+(abi3audit), and none may need a library that other machines lack (auditwheel).
 """
 
 import argparse
@@ -15,7 +15,8 @@ from pathlib import Path
 
 __all__ = ["main"]
 
-SOURCES = Path(__file__).resolve().parent.parent / "src"
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = ROOT / "src"
 
 
 def main() -> int:
@@ -55,6 +56,8 @@ def _missing_files(wheel: Path) -> list[str]:
     held = zipfile.ZipFile(wheel).namelist()
     files = [path for path in SOURCES.rglob("*") if path.is_file() and path.suffix != ".pyc"]
     wanted = [path.relative_to(SOURCES).as_posix() for path in files]
+    licences = "-".join(wheel.name.split("-")[:2]) + ".dist-info/licenses"
+    wanted += [f"{licences}/{path.name}" for path in ROOT.glob("LICENSE*")]
     has_core = any(
         name.startswith("fastmks/_core.") and name.endswith((".so", ".pyd")) for name in held
     )

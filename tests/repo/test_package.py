@@ -6,6 +6,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+from importlib.metadata import files
 
 import pytest
 
@@ -115,6 +116,14 @@ def test_make_quick_has_tests_of_every_room():
     assert [file for file in files if not file.exists()] == []
     rooms = {file.parent for file in (ROOT / "tests").rglob("test_*.py")}
     assert rooms - {file.parent for file in files} == set()
+
+
+def test_the_notices_are_those_of_what_is_compiled_in():
+    licence = next(file for file in files("nanobind") if file.name == "LICENSE")
+    assert (ROOT / "LICENSE.nanobind").read_text() == licence.read_text()
+    header = next(file for file in files("nanobind") if file.name == "robin_hash.h")
+    notice = re.sub(r"^ \* ?", "", header.read_text(), flags=re.MULTILINE)
+    assert (ROOT / "LICENSE.robin-map").read_text() in notice
 
 
 def links():
