@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: help dev demo test test-cpp test-python quick test-page lint format stub paper peers growth \
         bench-units bench-objects bench-living bench-scale bench-service docs figures sanitize \
-        sanitize-threads wheel clean installed FORCE
+        sanitize-threads test-floors wheel clean installed FORCE
 .DELETE_ON_ERROR:
 
 help:
@@ -33,6 +33,7 @@ help:
 	@echo "make bench-service  the HTTP service under load: up to 512 clients on loopback"
 	@echo "make sanitize  all tests under address and undefined-behaviour sanitizers"
 	@echo "make sanitize-threads  searches of shared structures under the thread sanitizer"
+	@echo "make test-floors  all tests with the oldest versions that pyproject.toml allows"
 	@echo "make wheel     build a wheel, check that it runs elsewhere, and import it in an empty environment"
 	@echo "make stub      regenerate the type stub of the compiled core"
 	@echo "make clean     remove what the other targets made"
@@ -165,11 +166,23 @@ sanitize-threads: $(VENV)/.with-build
 	@$(BIN)/ninja -C $(BUILD)/cpp-threads --quiet fastmks_stress
 	TSAN_OPTIONS=halt_on_error=1 $(BUILD)/cpp-threads/fastmks_stress
 
-$(SANITIZED)/.with-test: $(ROOT)/pyproject.toml
-	test -x $(SANITIZED)/bin/python || $(PYTHON) -m venv $(SANITIZED)
+# The oldest versions that pyproject.toml allows. They use what newer versions of their own
+# dependencies deprecate, and the stub is what the newest nanobind writes.
+FLOORS := $(ROOT)/.venv-floors
+test-floors: $(FLOORS)/.with-test
+	cd $(ROOT) && PATH="$(FLOORS)/bin:$$PATH" $(FLOORS)/bin/python -m pip --disable-pip-version-check \
+	  install --quiet --no-build-isolation --no-deps --config-settings=build-dir=$(BUILD)/floors .
+	cd $(ROOT) && FASTMKS_INSTALLED=1 $(FLOORS)/bin/python -m pytest -q -n logical \
+	  -p no:cacheprovider --hypothesis-profile=sanitize -W ignore::DeprecationWarning \
+	  --deselect tests/repo/test_package.py::test_the_stub_is_that_of_the_extension
+
+# Environments beside .venv: what the tests need, and for $(FLOORS) the oldest versions of it.
+$(FLOORS)/.with-test: OLDEST := --oldest
+$(SANITIZED)/.with-test $(FLOORS)/.with-test: %/.with-test: $(ROOT)/pyproject.toml
+	test -x $*/bin/python || $(PYTHON) -m venv $*
 	@mkdir -p $(BUILD)
-	$(SANITIZED)/bin/python $(ROOT)/tools/requirements.py build test > $@.txt
-	$(SANITIZED)/bin/python -m pip --disable-pip-version-check install --quiet -r $@.txt
+	$*/bin/python $(ROOT)/tools/requirements.py $(OLDEST) build test > $@.txt
+	$*/bin/python -m pip --disable-pip-version-check install --quiet -r $@.txt
 	touch $@
 
 $(VENV)/.ready:
@@ -205,4 +218,4 @@ $(VENV)/.tried-hnswlib: $(VENV)/.ready
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(SANITIZED) $(BUILD) $(ROOT)/dist
+	rm -rf $(VENV) $(SANITIZED) $(FLOORS) $(BUILD) $(ROOT)/dist

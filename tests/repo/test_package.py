@@ -118,6 +118,22 @@ def test_make_quick_has_tests_of_every_room():
     assert rooms - {file.parent for file in files} == set()
 
 
+def test_a_package_has_the_same_floor_wherever_pyproject_names_it():
+    text = (ROOT / "pyproject.toml").read_text()
+    floors = {}
+    for name, floor in re.findall(r'"([\w-]+)(?:\[\w+\])?([>=]=[^"]+)"', text):
+        floors.setdefault(name, set()).add(floor)
+    assert {name: found for name, found in floors.items() if len(found) > 1} == {}
+
+
+def test_the_oldest_versions_are_exact():
+    command = [sys.executable, ROOT / "tools" / "requirements.py", "--oldest", "build", "test"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = run.stdout.splitlines()
+    assert "numpy==1.24" in lines
+    assert [line for line in lines if not re.fullmatch(r"[\w-]+(\[\w+\])?==[\d.]+", line)] == []
+
+
 def test_the_notices_are_those_of_what_is_compiled_in():
     licence = next(file for file in files("nanobind") if file.name == "LICENSE")
     assert (ROOT / "LICENSE.nanobind").read_text() == licence.read_text()

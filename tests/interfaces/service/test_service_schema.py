@@ -58,8 +58,9 @@ def test_it_does_what_it_says(tmp_path, kind, mode):
     fastmks.Index(objects, kernel, ids=ids).save(path)
     with serving(path, limits=LIMITS, writable=True) as client:
         schema = schemathesis.openapi.from_url(f"{client.base_url}/openapi.json")
-        operations = [result.ok() for result in schema.get_all_operations()]
-        assert len(operations) == 9  # its own description is none of them
+        found = [result.ok() for result in schema.get_all_operations()]
+        operations = [one for one in found if one.path != "/openapi.json"]
+        assert len(operations) == 9
         for operation in operations:
             has_input = operation.body or (operation.path_parameters and ids is None)
             if mode == GenerationMode.NEGATIVE and not has_input:

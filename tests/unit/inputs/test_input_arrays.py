@@ -272,7 +272,7 @@ class TestNumpyFiles:
             ("'|S0'", "(2,)", "at least one number or character"),
             ("'<U6'", "(2,)", "Unicode characters; got one with the code 4294967295"),
             ("'>U6'", "(2,)", "Unicode characters"),
-            ("'<U99999999999'", "(2,)", "is no .npy file"),
+            ("'<U99999999999'", "(2,)", "is no .npy file|is cut"),
             ("'|O'", "(2, 3)", "must hold numbers"),
             ("('<f8',)", "(2,)", "is no .npy file"),
             ("('<f8', -1)", "(2,)", "is no .npy file"),
