@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
@@ -78,6 +79,13 @@ std::shared_ptr<Sketch> sketch(const Space& objects, const std::shared_ptr<Proje
     return std::make_shared<Sketch>(objects, projection, threads, watch);
 }
 
+std::string find_fault(const Sketch& sketch, const Space& objects, std::size_t threads,
+                       const nb::object& progress) {
+    const Watch watch = python_watch(progress);
+    const WithoutGil without_gil;
+    return sketch.find_fault(objects, threads, watch);
+}
+
 NamedArrays arrays(const nb::handle_t<Sketch>& self) {
     return to_dict(nb::cast<const Sketch&>(self).arrays(), self);
 }
@@ -139,6 +147,7 @@ void register_sketch(nb::module_& m) {
         .def_prop_ro("dimension", &Sketch::dimension)
         .def_prop_ro("n_leaves", &Sketch::n_leaves)
         .def_prop_ro("axes", &axes_of)
+        .def("find_fault", &find_fault, "objects"_a, "threads"_a, "progress"_a.none())
         .def_prop_ro("n_bytes", &Sketch::n_bytes)
         .def("arrays", &arrays);
     m.def("axis_projection", &axis_projection, "objects"_a, "axes"_a, "origin"_a.none());

@@ -1,6 +1,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
 #include <memory>
@@ -52,6 +53,11 @@ nb::typed<nb::dict, nb::str, nb::object> project(const PivotProjection& projecti
     table["norms"] = copied(found.norms, {n});
     table["exponents"] = copied(found.exponents, {n});
     return table;
+}
+
+std::string find_fault(const PivotProjection& projection) {
+    const WithoutGil without_gil;
+    return projection.find_fault();
 }
 
 std::shared_ptr<PivotTable> pivot_table(const std::shared_ptr<PivotProjection>& projection,
@@ -115,7 +121,8 @@ void register_pivots(nb::module_& m) {
              })
         .def("project", &project, "objects"_a)
         .def_prop_ro("error_share", &PivotProjection::error_share)
-        .def_prop_ro("build_evaluations", &PivotProjection::build_evaluations);
+        .def_prop_ro("build_evaluations", &PivotProjection::build_evaluations)
+        .def("find_fault", &find_fault);
     nb::class_<PivotTable>(m, "PivotTable", "All objects on the span of pivots.")
         .def("__len__", &PivotTable::size)
         .def_prop_ro("n_bytes", &PivotTable::n_bytes)

@@ -48,11 +48,11 @@ std::shared_ptr<CoverTree> restore(const NamedArrays& arrays, std::size_t n_obje
     return std::make_shared<CoverTree>(restore_cover_tree(parts, n_objects));
 }
 
-std::string find_fault_in(const CoverTree& tree, const Space& space) {
-    const nb::object no_progress = nb::none();
-    const Watch watch = python_watch(no_progress);
+template <std::string (*find)(const CoverTree&, const Space&, const Watch&)>
+std::string find_in(const CoverTree& tree, const Space& space, const nb::object& progress) {
+    const Watch watch = python_watch(progress);
     const WithoutGil without_gil;
-    return find_fault(tree, space, watch);
+    return find(tree, space, watch);
 }
 
 template <class T, class Read>
@@ -261,7 +261,8 @@ void register_tree(nb::module_& m) {
              })
         .def("nodes", &node_table)
         .def("arrays", &arrays)
-        .def("find_fault", &find_fault_in, "space"_a);
+        .def("find_fault", &find_in<find_fault>, "space"_a, "progress"_a.none() = nb::none())
+        .def("find_false_figure", &find_in<find_false_figure>, "space"_a, "progress"_a.none());
 
     m.attr("smallest_base") = smallest_base;
     m.attr("itself") = itself;

@@ -67,6 +67,13 @@ public:
     /// std::invalid_argument for what is no sketch of such objects.
     Sketch(const Space& objects, const Arrays& arrays);
 
+    /// Which figure does not bound the objects, on these axes and in these leaves; empty where all
+    /// do. Figures may have been raised by more or less than they are today, so they are compared
+    /// with the least that rounding allows. Progress is counted in objects, each twice. Throws as
+    /// the constructor does, and std::invalid_argument as arrays() does.
+    [[nodiscard]] std::string find_fault(const Space& objects, std::size_t threads,
+                                         const Watch& watch) const;
+
     /// The parts of this, for as long as it lasts. Throws std::invalid_argument for a projection
     /// that is not on axes.
     [[nodiscard]] Arrays arrays() const;
@@ -111,10 +118,18 @@ public:
         return whole_centres_.data() + leaf * n_padded();
     }
 
+    /// What lengths are raised by, to be bounds.
+    struct Margins {
+        double up;        ///< more than any rounding of lengths
+        double rounding;  ///< of a row to float32, as a share of its length
+        double lost;      ///< to underflow
+    };
+
     /// The coordinates of all objects while a sketch is built, in its units.
     struct Rows {
-        Rows(std::size_t n, std::size_t n_dimensions)
-            : dimension(n_dimensions),
+        Rows(std::size_t n, std::size_t n_dimensions, const Margins& of_lengths)
+            : margins(of_lengths),
+              dimension(n_dimensions),
               numbers(n * n_dimensions),
               tails(n),
               least_tails(n),
@@ -124,6 +139,7 @@ public:
         [[nodiscard]] const float* row(std::size_t i) const noexcept {
             return numbers.data() + i * dimension;
         }
+        Margins margins;
         std::size_t dimension;
         std::vector<float> numbers;
         std::vector<float> tails;
@@ -133,15 +149,20 @@ public:
     };
 
 private:
+    Sketch(const Space& objects, std::shared_ptr<const Projection> projection);
     template <class Self, class Visit>
     static void describe(Self& self, Visit& visit);
     void check() const;
+    [[nodiscard]] Rows read(const Space& objects, std::size_t threads, const Watch& watch,
+                            const AxisProjection* close);
+    void code(const Rows& rows, std::size_t threads, const Watch& watch);
+    void enclose_groups();
     /// How many boxes of groups of leaves there are, padded; none where leaves are few.
     [[nodiscard]] std::size_t n_box_groups() const noexcept;
     void order(const Rows& rows, std::size_t threads, const Watch& watch);
     void code_leaf(std::size_t leaf, const Rows& rows);
     void enclose_group(std::size_t group);
-    void write_codes(std::size_t leaf, const std::vector<double>& differences);
+    void write_codes(std::size_t leaf, const std::vector<double>& differences, double up);
     [[nodiscard]] std::size_t first_line(std::size_t leaf) const noexcept {
         return leaf * (leaf_size / group_size) * n_words_;
     }

@@ -12,7 +12,8 @@ constexpr std::size_t objects_at_once = 1024;
 constexpr std::size_t most_split_axes = 16;  // leaves are split along the first axes only
 constexpr std::size_t most_sampled = 2048;   // objects looked at to choose one
 constexpr std::size_t many_leaves = 512;     // have boxes around groups of them
-constexpr double up = 1 + 0x1p-20;           // more than any rounding of these lengths
+constexpr Sketch::Margins margins{1 + 0x1p-20, 0x1p-23, 1e-36};
+constexpr Sketch::Margins least_margins{1 + 0x1p-40, 0x1p-24 + 0x1p-40, 1e-40};
 
 float round_down(double x) {
     const auto rounded = static_cast<float>(x);
@@ -97,22 +98,39 @@ private:
 
 }  // namespace
 
-Sketch::Sketch(const Space& objects, std::shared_ptr<const Projection> projection,
-               std::size_t threads, const Watch& watch)
+Sketch::Sketch(const Space& objects, std::shared_ptr<const Projection> projection)
     : projection_(std::move(projection)),
       n_objects_(objects.size()),
       dimension_(projection_->dimension()),
       n_words_((dimension_ + bytes_per_word - 1) / bytes_per_word) {
     if (n_objects_ >= no_object) throw std::invalid_argument("too many objects for a sketch");
-    // Lengths of all objects first, since they share one unit.
-    Rows rows(n_objects_, dimension_);
+}
+
+Sketch::Sketch(const Space& objects, std::shared_ptr<const Projection> projection,
+               std::size_t threads, const Watch& watch)
+    : Sketch(objects, std::move(projection)) {
+    const Rows rows = read(objects, threads, watch, nullptr);
+    order(rows, threads, watch);
+    code(rows, threads, watch);
+    enclose_groups();
+}
+
+// The coordinates of all objects, on `close` with the least margins where it is given. Lengths of
+// all objects first, since they share one unit.
+Sketch::Rows Sketch::read(const Space& objects, std::size_t threads, const Watch& watch,
+                          const AxisProjection* close) {
+    Rows rows(n_objects_, dimension_, close ? least_margins : margins);
     std::vector<int> exponents(n_objects_);
     const std::size_t n_tasks = (n_objects_ + objects_at_once - 1) / objects_at_once;
     parallel_for(n_tasks, threads, watch, [&](std::size_t task, Worker& worker) {
         const std::size_t begin = task * objects_at_once;
         const std::size_t end = std::min(n_objects_, begin + objects_at_once);
         Coordinates part;
-        projection_->project(objects, begin, end, part);
+        if (close) {
+            close->project_closely(objects, begin, end, part);
+        } else {
+            projection_->project(objects, begin, end, part);
+        }
         for (std::size_t i = begin; i < end; ++i) {
             const std::size_t at = i - begin;
             if (!std::isfinite(part.norms[at]) || !std::isfinite(part.errors[at])) {
@@ -140,17 +158,21 @@ Sketch::Sketch(const Space& objects, std::shared_ptr<const Projection> projectio
         const double unit = std::ldexp(1.0, std::max(exponents[i] - exponent_, -1000));
         rows.norms[i] *= unit;
         // Rounding to float32, and what underflow takes.
-        rows.errors[i] = rows.errors[i] * unit + rows.norms[i] * 0x1p-23 + 1e-36;
+        rows.errors[i] =
+            rows.errors[i] * unit + rows.norms[i] * rows.margins.rounding + rows.margins.lost;
         rows.tails[i] = round_up(rows.tails[i] * unit);
         rows.least_tails[i] = round_down(rows.least_tails[i] * unit);
         for (std::size_t c = 0; c < dimension_; ++c) {
             rows.row(i)[c] = static_cast<float>(rows.row(i)[c] * unit);
         }
-        norm_ = std::max(norm_, rows.norms[i] * up);
+        norm_ = std::max(norm_, rows.norms[i] * rows.margins.up);
         has_zeros_ = has_zeros_ || objects.is_zero(i);
     }
-    order(rows, threads, watch);
+    return rows;
+}
 
+// Codes the objects of each leaf.
+void Sketch::code(const Rows& rows, std::size_t threads, const Watch& watch) {
     const std::size_t n_places = leaves_.size() * leaf_size;
     codes_ = Array<CodeLine>(first_line(leaves_.size()) + lines_behind);
     for (CodeLine& line : codes_.edit()) std::memset(line.bytes, code_bias, sizeof(line.bytes));
@@ -164,6 +186,9 @@ Sketch::Sketch(const Space& objects, std::shared_ptr<const Projection> projectio
         code_leaf(leaf, rows);
         worker.advance(leaf_objects(leaf));
     });
+}
+
+void Sketch::enclose_groups() {
     if (n_box_groups() == 0) return;
     group_boxes_.resize(n_box_groups(), dimension_);
     for (std::size_t group = 0; group < n_leaf_groups(); ++group) enclose_group(group);
@@ -195,6 +220,7 @@ void Sketch::order(const Rows& rows, std::size_t threads, const Watch& watch) {
 }
 
 void Sketch::code_leaf(std::size_t index, const Rows& rows) {
+    const double up = rows.margins.up;
     const std::size_t n = leaf_objects(index);
     const std::uint32_t* members = positions(index);
     // The middle of the box along each axis.
@@ -255,10 +281,10 @@ void Sketch::code_leaf(std::size_t index, const Rows& rows) {
                              .length = boxes_.lengths[index],
                              .tail = boxes_.greatest_tails[index],
                              .error = round_up(error)};
-    write_codes(index, differences);
+    write_codes(index, differences, up);
 }
 
-void Sketch::write_codes(std::size_t index, const std::vector<double>& differences) {
+void Sketch::write_codes(std::size_t index, const std::vector<double>& differences, double up) {
     const std::size_t n = leaf_objects(index);
     double largest = 0.0;
     for (const double x : differences) largest = std::max(largest, std::abs(x));
@@ -321,6 +347,7 @@ std::size_t Boxes::n_bytes() const noexcept {
 
 // A box and a ball around those of a group of leaves.
 void Sketch::enclose_group(std::size_t group) {
+    const double up = margins.up;
     const std::size_t first = group * group_size;
     const std::size_t end = std::min(first + group_size, n_leaves());
     double centre_square = 0.0;

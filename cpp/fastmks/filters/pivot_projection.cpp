@@ -208,6 +208,19 @@ void PivotProjection::set_axes(std::size_t n_pivots) {
     for (std::size_t i = 0; i < n_pivots; ++i) axis_rows_.push_back(axes_.data() + i * stride);
 }
 
+// The figures that are compared err above by a share of 2^-40, and `up` allows no more: so does not
+// matter how hypot rounds, which is the system's.
+std::string PivotProjection::find_fault() const {
+    const PivotProjection again(space_, pivots_);
+    if (again.pivots_ != pivots_) return "some pivots are spanned by others";
+    if (again.exponents_ != exponents_) return "the exponents of the pivots differ";
+    if (again.axes_ != axes_) return "the axes are not those of the pivots";
+    const bool is_right = amplification_ * up >= again.amplification_ &&
+                          lost_amplification_ * up >= again.lost_amplification_ &&
+                          defect_ * up >= again.defect_ && share_ >= again.share_;
+    return is_right ? "" : "the errors of coordinates are greater";
+}
+
 double PivotProjection::error_share() const noexcept {
     const double relative = space_.rounding().relative;
     return (relative + share_ * (1.0 + relative)) * amplification_ + defect_;

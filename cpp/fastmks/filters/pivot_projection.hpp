@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <string>
 #include <vector>
 
 #include "fastmks/core/geometry.hpp"
@@ -69,6 +70,9 @@ public:
     [[nodiscard]] std::size_t n_pivots() const noexcept { return pivots_.size(); }
     /// In the order of the factorisation.
     [[nodiscard]] const std::vector<std::int64_t>& pivots() const noexcept { return pivots_; }
+    /// What is not as it follows from the pivots, which are evaluated again; empty where all is.
+    /// The figures of errors may be greater, as those of pivots that were tried and not taken are.
+    [[nodiscard]] std::string find_fault() const;
     /// Evaluations that construction took.
     [[nodiscard]] std::size_t build_evaluations() const noexcept { return build_evaluations_; }
     /// Errors of coordinates are at most this share of an object's length, underflow aside.

@@ -164,8 +164,36 @@ void AxisProjection::multiply(const double* rows, std::size_t n, double* out) co
     }
 }
 
+// The tail of a row is at most as long as what its coordinates leave of it, since these are of some
+// point of the subspace; and not much shorter, since that is near the nearest one. Two roundings
+// for each axis, and those of the length.
+void AxisProjection::bound_tail(const double* row, std::size_t i, Coordinates& out) const {
+    std::vector<double> rest(row, row + n_columns_);
+    for (std::size_t a = 0; a < n_axes_; ++a) {
+        const double z = out.rows[i * n_axes_ + a];
+        const double* const axis = axis_rows_[a];
+        for (std::size_t c = 0; c < n_columns_; ++c) rest[c] -= z * axis[c];
+    }
+    const auto m = static_cast<double>(n_axes_), n = static_cast<double>(n_columns_);
+    const double share = (1.1 * (m + 2) * (1 + std::sqrt(m)) + 2 * n) * unit;
+    const double off = out.errors[i] + share * out.norms[i];
+    const double tail = length(rest.data());
+    out.tails[i] = std::min(out.tails[i], tail + off);
+    out.least_tails[i] = std::max(out.least_tails[i], tail - off);
+}
+
 void AxisProjection::project(const Space& objects, std::size_t begin, std::size_t end,
                              Coordinates& out) const {
+    project_rows(objects, begin, end, false, out);
+}
+
+void AxisProjection::project_closely(const Space& objects, std::size_t begin, std::size_t end,
+                                     Coordinates& out) const {
+    project_rows(objects, begin, end, true, out);
+}
+
+void AxisProjection::project_rows(const Space& objects, std::size_t begin, std::size_t end,
+                                  bool is_close, Coordinates& out) const {
     const VectorStore* store = objects.score_vectors();
     if (!store || store->n_columns() != n_columns_) {
         throw std::invalid_argument("the objects must be vectors of the axes' length");
@@ -191,6 +219,7 @@ void AxisProjection::project(const Space& objects, std::size_t begin, std::size_
             const double off = 4 * norm * (out.errors[i] + 8 * unit * norm);
             out.tails[i] = std::sqrt(std::max(0.0, rest) + off);
             out.least_tails[i] = std::sqrt(std::max(0.0, rest - off));
+            if (is_close) bound_tail(rows.data() + (i - at) * stride, i, out);
         }
     }
 }

@@ -84,6 +84,10 @@ public:
     std::size_t operations() const noexcept override { return n_axes_ * n_columns_; }
     void project(const Space& objects, std::size_t begin, std::size_t end,
                  Coordinates& out) const override;
+    /// As project(), at more cost with closer tails: of what the axes leave of a row, instead of a
+    /// difference of squares.
+    void project_closely(const Space& objects, std::size_t begin, std::size_t end,
+                         Coordinates& out) const;
     ScoreRange scores_below(const Space& objects, const Space& queries, double value,
                             double largest) const override;
     double value_from(const Space& objects, double score, double largest) const override;
@@ -95,6 +99,9 @@ private:
     [[nodiscard]] double length(const double* row) const;
     void measure(double* row, std::size_t i, Coordinates& out) const;
     void multiply(const double* rows, std::size_t n, double* out) const;
+    void project_rows(const Space& objects, std::size_t begin, std::size_t end, bool is_close,
+                      Coordinates& out) const;
+    void bound_tail(const double* row, std::size_t i, Coordinates& out) const;
 
     ScoreKind kind_;
     std::size_t n_axes_;

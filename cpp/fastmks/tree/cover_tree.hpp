@@ -70,7 +70,13 @@ struct CoverTree {
 /// nothing is: every object once, ranges nested, each child within base^level of its parent
 /// (covering), points of one level further apart than its children's base^level (separation, up to
 /// the rounding of the distances), and every figure of every node on its safe side. Evaluates
-/// every node against every object below it.
+/// every node against every object below it. Progress is counted in objects.
 [[nodiscard]] std::string find_fault(const CoverTree& tree, const Space& space, const Watch& watch);
+
+/// The same, of what bounds rely on: ranges and figures. Covering and separation are left aside:
+/// the cost of searches depends on them, no answer does, and separation takes an evaluation for
+/// each pair of children.
+[[nodiscard]] std::string find_false_figure(const CoverTree& tree, const Space& space,
+                                            const Watch& watch);
 
 }  // namespace fastmks

@@ -23,9 +23,25 @@ void require(bool holds, const Parts&... parts) {
 
 class Checker {
 public:
-    Checker(const CoverTree& tree, const Space& space, const Watch& watch)
-        : tree_(tree), space_(space), geometry_(space.rounding()), watch_(watch) {}
+    // Checks every figure; and whether it is a cover tree, where `with_shape`.
+    Checker(const CoverTree& tree, const Space& space, const Watch& watch, bool with_shape)
+        : tree_(tree),
+          space_(space),
+          geometry_(space.rounding()),
+          watch_(watch),
+          with_shape_(with_shape) {}
 
+    // What is wrong; empty where nothing is.
+    [[nodiscard]] std::string find() {
+        try {
+            run();
+        } catch (const Fault& fault) {
+            return fault.message;
+        }
+        return {};
+    }
+
+private:
     void run() {
         const std::size_t n = space_.size();
         require(tree_.parent_distance.size() == tree_.nodes.size(), "one parent distance per node");
@@ -40,15 +56,15 @@ public:
                 "the root must hold every object");
         seen_.assign(tree_.nodes.size(), 0);
         for (std::size_t at = 0; at < tree_.nodes.size(); ++at) {
+            done_ = at * n / tree_.nodes.size();
             check_node(at);
-            watch_(at);
+            watch_(done_);
         }
         const auto n_seen = std::count(seen_.begin(), seen_.end(), 1);
         require(static_cast<std::size_t>(n_seen) + 1 == tree_.nodes.size(),
                 "some node is the child of none, or of several");
     }
 
-private:
     void check_order() const {
         std::vector<char> seen(tree_.size(), 0);
         for (const std::int64_t position : tree_.order) {
@@ -69,7 +85,10 @@ private:
         space_.evaluate(*space_.batch(node.begin, node.begin + 1),
                         Selection::range(node.begin, node.end), values_.data(), n_below);
         for (std::size_t i = 0; i < n_below; ++i) {
-            distances_[i] = distance(node.begin, node.begin + i, values_[i]);
+            const std::size_t place = node.begin + i;
+            require(std::isfinite(values_[i]) || std::isinf(self_[node.begin] + self_[place]),
+                    "node ", at, ": its point and object ", place, " have the value ", values_[i]);
+            distances_[i] = distance(node.begin, place, values_[i]);
         }
         check_figures(at, node);
         std::uint32_t begin = node.begin;
@@ -90,12 +109,13 @@ private:
                              tree_.nodes[node.first_child].begin == node.begin;
         require(n_below == 1 || (!is_idle && n_below > 1), "node ", at, " has no child but itself");
         check_leaves(at, node);
-        check_separation(at, node);
+        if (with_shape_) check_shape(at, node);
     }
 
     void check_figures(std::size_t at, const Node& node) const {
-        require(node.point_norm >= geometry_.norm_above(self_[node.begin]), "node ", at,
-                ": the norm of its point is greater");
+        // Shells take these norms for the true ones: too great is as wrong as too small.
+        require(node.point_norm == geometry_.norm_above(self_[node.begin]), "node ", at,
+                ": the norm of its point is not ", node.point_norm);
         for (std::size_t i = 0; i < distances_.size(); ++i) {
             const std::size_t place = node.begin + i;
             const double least = geometry_.norm_below(self_[place]);
@@ -104,8 +124,9 @@ private:
                     ": object ", place, " at ", distances_[i], " is outside the radius ",
                     node.radius);
             require(node.least_norm <= least && greatest <= node.greatest_norm &&
-                        greatest <= tree_.norms[place],
-                    "node ", at, ": the norm of object ", place, " is outside the limits");
+                        greatest == tree_.norms[place],
+                    "node ", at, ": the norm of object ", place,
+                    " is outside the limits, or not the one stored");
         }
     }
 
@@ -117,10 +138,6 @@ private:
         require(!(above(node.begin, child.begin, away) > tree_.parent_distance[index]), "node ", at,
                 ": child ", index, " at ", away, " is further away than its parent distance ",
                 tree_.parent_distance[index]);
-        require(!(away > std::pow(tree_.base, node.level) * Geometry::up), "node ", at, ": child ",
-                index, " at ", away, " is not covered at level ", node.level);
-        require(child.level < node.level || child.n_children == 0, "node ", at, ": child ", index,
-                " is not on a lower level");
         for (std::uint32_t place = child.begin; place < child.end; ++place) {
             require(
                 !(above(node.begin, place, distances_[place - node.begin]) > child.parent_radius),
@@ -134,13 +151,29 @@ private:
             require(!(above(node.begin, place, away) > tree_.leaf_distance[place]), "node ", at,
                     ": leaf ", place, " at ", away, " is further away than ",
                     tree_.leaf_distance[place]);
-            require(away == 0.0 || !(away > std::pow(tree_.base, node.level) * Geometry::up),
-                    "node ", at, ": leaf ", place, " is not covered");
         }
     }
 
-    // The point, the points of the children and the leaves are further apart than the reach of the
-    // level below, unless all lie at distance zero.
+    // Children are covered and on lower levels. The point, the points of the children and the
+    // leaves are further apart than the reach of the level below, unless all lie at distance zero.
+    void check_shape(std::size_t at, const Node& node) {
+        const double reach = std::pow(tree_.base, node.level) * Geometry::up;
+        for (std::uint32_t i = 0; i < node.n_children; ++i) {
+            const std::uint32_t index = node.first_child + i;
+            const Node& child = tree_.nodes[index];
+            const double away = distances_[child.begin - node.begin];
+            require(!(away > reach), "node ", at, ": child ", index, " at ", away,
+                    " is not covered at level ", node.level);
+            require(child.level < node.level || child.n_children == 0, "node ", at, ": child ",
+                    index, " is not on a lower level");
+        }
+        for (std::uint32_t place = node.leaves; place < node.end; ++place) {
+            require(!(distances_[place - node.begin] > reach), "node ", at, ": leaf ", place,
+                    " is not covered");
+        }
+        check_separation(at, node);
+    }
+
     void check_separation(std::size_t at, const Node& node) {
         if (!(*std::max_element(distances_.begin(), distances_.end()) > 0.0)) return;
         std::vector<std::int64_t> places{node.begin};
@@ -153,7 +186,7 @@ private:
         std::vector<double> values(places.size());
         for (const std::int64_t a : places) {
             const auto p = static_cast<std::size_t>(a);
-            watch_(at);
+            watch_(done_);
             space_.evaluate(*space_.batch(p, p + 1), Selection::list(places.data(), places.size()),
                             values.data(), values.size());
             for (std::size_t i = 0; i < places.size(); ++i) {
@@ -183,6 +216,8 @@ private:
     const Space& space_;
     Geometry geometry_;
     const Watch& watch_;
+    bool with_shape_;
+    std::size_t done_ = 0;  // objects
     std::vector<double> self_;
     std::vector<double> distances_;  // from the node's point to the objects below
     std::vector<double> values_;
@@ -192,12 +227,11 @@ private:
 }  // namespace
 
 std::string find_fault(const CoverTree& tree, const Space& space, const Watch& watch) {
-    try {
-        Checker(tree, space, watch).run();
-    } catch (const Fault& fault) {
-        return fault.message;
-    }
-    return {};
+    return Checker(tree, space, watch, true).find();
+}
+
+std::string find_false_figure(const CoverTree& tree, const Space& space, const Watch& watch) {
+    return Checker(tree, space, watch, false).find();
 }
 
 }  // namespace fastmks

@@ -110,9 +110,10 @@ void check_figures(Built built) {
 }
 
 // The faults of trees damaged by `damage`, at each node in turn; it returns false where it does not
-// apply.
+// apply. Damage to the shape alone makes no figure false.
 using Damage = std::function<bool(CoverTree&, std::size_t at)>;
-void check_damage(const Built& built, const char* name, const Damage& damage) {
+void check_damage(const Built& built, const char* name, const Damage& damage,
+                  bool is_of_shape = false) {
     std::size_t n_damaged = 0;
     for (std::size_t at = 0; at < built.tree.nodes.size(); ++at) {
         const check::Context here(std::string(name) + text(", node", at));
@@ -120,6 +121,7 @@ void check_damage(const Built& built, const char* name, const Damage& damage) {
         if (!damage(tree, at)) continue;
         ++n_damaged;
         CHECK(!find_fault(tree, built.space, ignore).empty());
+        CHECK(find_false_figure(tree, built.space, ignore).empty() == is_of_shape);
     }
     CHECK(n_damaged > 0);
 }
@@ -186,6 +188,7 @@ TEST(damage_is_found) {
         check_damage(built, name, on_field<double>(field, [=](double x) { return x * factor; }));
     };
     real("point_norm", &Node::point_norm, 1.0 - 1e-9);
+    real("greater point_norm", &Node::point_norm, 1.0 + 1e-9);
     real("radius", &Node::radius, 1.0 - 1e-9);
     real("greatest_norm", &Node::greatest_norm, 1.0 - 1e-9);
     real("least_norm", &Node::least_norm, 1.0 + 1e-9);
@@ -205,14 +208,19 @@ TEST(damage_is_found) {
     check_damage(built, "norms", [](CoverTree& tree, std::size_t at) {
         return (tree.norms.edit()[tree.nodes[at].begin] *= 1.0 - 1e-9) > 0.0;
     });
-    check_damage(built, "level below", [](CoverTree& tree, std::size_t at) {
-        return (tree.nodes.edit()[at].level -= 40) != 0;
+    check_damage(built, "greater norms", [](CoverTree& tree, std::size_t at) {
+        return (tree.norms.edit()[tree.nodes[at].begin] *= 1.0 + 1e-9) > 0.0;
     });
-    check_damage(built, "level above", [](CoverTree& tree, std::size_t at) {
+    const auto lower = [](CoverTree& tree, std::size_t at) {
+        return (tree.nodes.edit()[at].level -= 40) != 0;
+    };
+    check_damage(built, "level below", lower, true);
+    const auto raise = [](CoverTree& tree, std::size_t at) {
         const Node& node = tree.nodes[at];  // something must be apart from the point
         tree.nodes.edit()[at].level += 40;
         return node.leaves < node.end || node.n_children > 1;
-    });
+    };
+    check_damage(built, "level above", raise, true);
 }
 
 TEST(damage_to_the_whole_is_found) {

@@ -15,7 +15,7 @@ from fastmks.data.restore_checks import check_kind, restored, restored_offsets
 from fastmks.data.strings import check_same_strings, cut_strings, read_strings
 from fastmks.data.vectors import SparseStore, restore_sparse
 from fastmks.errors import IndexFileError, InvalidArgument
-from fastmks.files.record import Record, nest, restoring
+from fastmks.files.record import Record, first_difference, nest, restoring
 
 __all__ = [
     "GramStore",
@@ -30,7 +30,8 @@ _MOST_LETTERS = 2**31 - 1
 
 # A length, a number of mismatches, and the letters that may stand in for others.
 GramRule: TypeAlias = tuple[int, int, tuple[int, ...]]
-_Letters: TypeAlias = np.ndarray[Any, Any]
+_Array: TypeAlias = np.ndarray[Any, Any]
+_Letters: TypeAlias = _Array
 _Offsets: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 
@@ -93,6 +94,17 @@ class GramStore(Store):
             parts[f"table {i}"] = Record({}, table.arrays())
         nested = nest(parts, {"kind": "grams", "has_bytes": self.has_bytes})
         return Record(nested.facts, {**nested.arrays, **self._kept._asdict()})
+
+    def find_fault(self) -> str:
+        """Return which counts are not those of the strings; empty where all are."""
+        for i, (part, table) in enumerate(zip(self.counts, self.tables, strict=True)):
+            offsets, columns, values, *_ = table.count(*self._kept, default_threads())
+            counted: dict[str, _Array] = {"offsets": offsets, "columns": columns}
+            counted["values"] = np.asarray(values)
+            fault = first_difference(part.record().arrays, counted)
+            if fault:
+                return f"of the counts {i} of the strings {fault}"
+        return ""
 
     @property
     def _kept(self) -> Strings:

@@ -11,7 +11,7 @@ import numpy as np
 
 from fastmks.errors import IndexFileError
 
-__all__ = ["Record", "nest", "restoring"]
+__all__ = ["Record", "first_difference", "nest", "restoring"]
 
 _Array: TypeAlias = np.ndarray[Any, Any]
 _T = TypeVar("_T")
@@ -81,6 +81,26 @@ def nest(parts: Mapping[str, Record], facts: Mapping[str, Any] | None = None) ->
         f"{name}/{key}": array for name, part in parts.items() for key, array in part.arrays.items()
     }
     return Record({**(facts or {}), **{name: part.facts for name, part in parts.items()}}, arrays)
+
+
+def first_difference(stored: Mapping[str, _Array], rebuilt: Mapping[str, _Array]) -> str:
+    """Return where arrays differ from those built again, in any bit; empty where none does."""
+    for name, right in rebuilt.items():
+        array = stored[name]
+        if array.dtype != right.dtype or array.shape != right.shape:
+            return (
+                f"the array {name!r} is of {array.dtype} and has the shape {array.shape}; the "
+                f"objects give {right.dtype} and {right.shape}"
+            )
+        if array.size == 0:
+            continue
+        bits, right_bits = (
+            np.ascontiguousarray(one).view(np.uint8).reshape(len(one), -1) for one in (array, right)
+        )
+        if not np.array_equal(bits, right_bits):
+            row = int((bits != right_bits).any(axis=1).argmax())
+            return f"the array {name!r} is not what the objects give, first at {row}"
+    return ""
 
 
 @contextmanager

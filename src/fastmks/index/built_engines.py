@@ -82,6 +82,11 @@ class BuiltEngines:
         return self._built.filter
 
     @property
+    def built_tree(self) -> Tree | None:
+        """The tree, where there is one."""
+        return self._built.tree
+
+    @property
     def has_built_tree(self) -> bool:
         """Whether there is a tree."""
         return self._built.tree is not None

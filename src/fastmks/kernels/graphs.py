@@ -16,7 +16,7 @@ from fastmks.data.counts import CountStore, make_counts, restore_counts
 from fastmks.data.graphs import Graphs, join_graphs, list_graphs, read_graphs
 from fastmks.data.vocabulary import Vocabulary
 from fastmks.errors import InvalidArgument
-from fastmks.files.record import Record
+from fastmks.files.record import Record, first_difference
 from fastmks.kernels.object_kernel import ObjectKernel
 
 __all__ = ["GraphKernel", "ShortestPath", "WeisfeilerLehman"]
@@ -68,6 +68,14 @@ class GraphKernel(ObjectKernel):
     def restore(self, record: Record) -> CountStore:
         """Return the counts that were recorded."""
         return restore_counts(record)
+
+    def find_fault(self, store: Store, isa: str) -> str:
+        """Return which counts are not those of the graphs; empty where all are."""
+        stored = cast(CountStore, store)
+        vocabulary = Vocabulary(stored.vocabulary)  # features that it lacks get columns beyond it
+        counted = self._count(stored.kept, vocabulary, "objects[{}]".format)
+        fault = first_difference(stored.counts.record().arrays, counted.counts.record().arrays)
+        return f"of the counts of the graphs {fault}" if fault else ""
 
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the core's space of sparse vectors under the inner product."""

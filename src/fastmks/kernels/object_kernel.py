@@ -83,6 +83,10 @@ class ObjectKernel(Kernel):
         Whatever these hold, evaluating stays within them; what does not fit is an IndexFileError.
         """
 
+    def find_fault(self, store: Store, isa: str) -> str:
+        """Return what a store holds beside its objects that they do not give; empty if nothing."""
+        return ""
+
     @abstractmethod
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the space of the core that evaluates this kernel on a store it has read."""

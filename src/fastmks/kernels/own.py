@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from types import MethodType
 from typing import Any, ClassVar, cast
 
+import numpy as np
+
 from fastmks import _core
 from fastmks._util.check import check_number
 from fastmks._util.fork_safe import cached_property
@@ -106,6 +108,22 @@ class _PythonKernel(ObjectKernel):
     def restore(self, record: Record) -> Store:
         """Return the array that was recorded; other objects are not in a record by themselves."""
         return restore_python(record)
+
+    def find_fault(self, store: Store, isa: str) -> str:
+        """Return which known K(x, x) is not the value of the function; empty where none is."""
+        if not isinstance(store, PythonStore):  # a compiled function is given vectors
+            return ""
+        known = store.calls(self, self._functions).self_values.copy()
+        is_known = ~np.isnan(known)
+        if not is_known.any():
+            return ""
+        bare = PythonStore(store.objects)  # its space refers to it weakly
+        values = self.make_space(bare, isa).self_values()
+        is_false = is_known & (values != known)
+        if not is_false.any():
+            return ""
+        at = int(is_false.argmax())
+        return f"the known value {known[at]} of K(x, x) at {at} is {values[at]}"
 
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the space that calls the functions."""

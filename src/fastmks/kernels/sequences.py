@@ -76,6 +76,10 @@ class GramKernel(ObjectKernel):
         """Return the counts that were recorded."""
         return restore_grams(record, self.rules)
 
+    def find_fault(self, store: Store, isa: str) -> str:
+        """Return which counts are not those of the strings; empty where all are."""
+        return cast(GramStore, store).find_fault()
+
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the core's space of sparse vectors, or a sum of these."""
         terms = [

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -11,7 +11,10 @@ from fastmks.engines.base import AboveFound, Cost, Search, TopKFound, plain_int6
 from fastmks.engines.space import Space
 from fastmks.files.record import Record
 
-__all__ = ["CoreFilter"]
+__all__ = ["CoreFilter", "Report"]
+
+# What is told how much work is done; None where nobody asks.
+Report: TypeAlias = Callable[[int], None] | None
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,15 @@ class CoreFilter(ABC):
     @abstractmethod
     def record(self) -> Record:
         """What it is made of, for a file; the objects are apart."""
+
+    @property
+    def check_steps(self) -> int:
+        """The amount of work that `find_fault` reports."""
+        return len(self.space)
+
+    @abstractmethod
+    def find_fault(self, threads: int, report: Report) -> str:
+        """Return which figure of the filter its objects contradict; empty where none is."""
 
     @abstractmethod
     def cost(self, counts: tuple[int, ...], search: Search) -> Cost:

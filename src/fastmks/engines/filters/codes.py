@@ -6,7 +6,7 @@ from fastmks import _core
 from fastmks._util.progress import Progress
 from fastmks.engines.base import Cost, Search
 from fastmks.engines.filters.axes import Axes, choose_axes
-from fastmks.engines.filters.base import CoreFilter
+from fastmks.engines.filters.base import CoreFilter, Report
 from fastmks.engines.space import Space
 from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record, restoring
@@ -41,6 +41,18 @@ class Sketch(CoreFilter):
     def record(self) -> Record:
         """What the codes are made of, for a file."""
         return Record({"kind": "sketch"}, self.core.arrays())
+
+    @property
+    def check_steps(self) -> int:
+        """Objects are projected, and then coded."""
+        return 2 * len(self.space)
+
+    def find_fault(self, threads: int, report: Report) -> str:
+        """Return which figure does not bound the objects, on these axes and in these leaves."""
+        try:
+            return self.core.find_fault(self.space.core, threads, report)
+        except _core.CoordinateFault:
+            return "the lengths of the vectors are not finite"
 
     def cost(self, counts: tuple[int, ...], search: Search) -> Cost:
         """Return the core's counts by name."""

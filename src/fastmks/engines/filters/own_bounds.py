@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from fastmks import _core
 from fastmks.engines.base import Cost, Search
-from fastmks.engines.filters.base import CoreFilter
+from fastmks.engines.filters.base import CoreFilter, Report
 from fastmks.files.record import Record
 
 __all__ = ["OwnBounds"]
@@ -30,6 +30,15 @@ class OwnBounds(CoreFilter):
     def record(self) -> Record:
         """Nothing but what it is."""
         return Record({"kind": "own bounds"})
+
+    @property
+    def check_steps(self) -> int:
+        """None."""
+        return 0
+
+    def find_fault(self, threads: int, report: Report) -> str:
+        """Return nothing: there is no figure."""
+        return ""
 
     def cost(self, counts: tuple[int, ...], search: Search) -> Cost:
         """Return the core's counts by name."""

@@ -16,11 +16,11 @@ from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
 from fastmks._util.progress import Progress
 from fastmks.engines.base import AboveFound, Cost, Search, TopKFound
-from fastmks.engines.filters.base import CoreFilter
+from fastmks.engines.filters.base import CoreFilter, Report
 from fastmks.engines.scan import Scan
 from fastmks.engines.space import Namer, Space, named_faults
 from fastmks.errors import InvalidArgument, NotMercerError
-from fastmks.files.record import Record, restoring
+from fastmks.files.record import Record, first_difference, restoring
 from fastmks.kernels.object_kernel import leaves
 
 __all__ = ["Forecast", "Pivots", "build_pivots", "can_have_pivots", "restore_pivots"]
@@ -88,6 +88,14 @@ class Pivots(CoreFilter):
             "forecasts": [list(forecast) for forecast in self.forecasts],
         }
         return Record(facts, self.table.arrays())
+
+    def find_fault(self, threads: int, report: Report) -> str:
+        """Return what the pivots contradict, or where the coordinates built again differ."""
+        fault = self.projection.find_fault()
+        if fault:
+            return fault
+        rebuilt = _core.pivot_table(self.projection, self.space.threads(threads), report)
+        return first_difference(self.table.arrays(), rebuilt.arrays())
 
     def cost(self, counts: tuple[int, ...], search: Search) -> Cost:
         """Return the core's counts by name."""

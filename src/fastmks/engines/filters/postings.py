@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from fastmks import _core
 from fastmks._util.progress import Progress
 from fastmks.engines.base import Cost, Search
-from fastmks.engines.filters.base import CoreFilter
+from fastmks.engines.filters.base import CoreFilter, Report
 from fastmks.engines.space import Space
 from fastmks.errors import InvalidArgument
-from fastmks.files.record import Record, restoring
+from fastmks.files.record import Record, first_difference, restoring
 
 __all__ = ["Postings", "build_postings", "fits_postings", "restore_postings"]
 
@@ -34,6 +34,11 @@ class Postings(CoreFilter):
     def record(self) -> Record:
         """What the lists are made of, for a file."""
         return Record({"kind": "postings"}, self.core.arrays())
+
+    def find_fault(self, threads: int, report: Report) -> str:
+        """Return where the lists differ from those built again: nothing of them is a choice."""
+        rebuilt = _core.postings(self.space.core, report)
+        return first_difference(self.core.arrays(), rebuilt.arrays())
 
     def cost(self, counts: tuple[int, ...], search: Search) -> Cost:
         """Return the core's counts by name."""
