@@ -66,15 +66,61 @@ def _csr(rows):
 SMALL = small_indexes()
 
 
+def loaded(data):
+    """The index of some bytes, all engines built."""
+    index = Index._of(restore_index(Source(record=from_bytes(data), check=lambda: None)))
+    index._look_into()
+    return index
+
+
 def try_to_search(data, queries):
     """Load bytes and search: an answer, or an error that fastmks raises on purpose."""
     try:
-        record = from_bytes(data)
-        index = Index._of(restore_index(Source(record=record, check=lambda: None)))
-        index._look_into()
-        return index.search(queries, 1)
+        return loaded(data).search(queries, 1)
     except (fastmks.FastmksError, MemoryError):
         return None
+
+
+def with_lies(record, data, among=""):
+    """The record with other numbers in one to three of its arrays, those of certain names."""
+    arrays = dict(record.arrays)
+    keys = sorted(key for key, array in arrays.items() if array.size and among in key)
+    for _ in range(data.draw(st.integers(1, 3))):
+        key = data.draw(st.sampled_from([key for key in keys if arrays[key].size]))
+        array = np.array(arrays[key])
+        how = data.draw(
+            st.sampled_from(["bytes", "extreme", "scaled", "shorter", "longer", "swap"])
+        )
+        if how == "bytes":
+            flat = array.reshape(-1).view(np.uint8)
+            at = data.draw(st.integers(0, len(flat) - 1))
+            flat[at] = data.draw(st.integers(0, 255))
+        elif how == "extreme":
+            flat = array.reshape(-1)
+            at = data.draw(st.integers(0, len(flat) - 1))
+            if flat.dtype.kind == "f":
+                flat[at] = data.draw(st.sampled_from([np.nan, np.inf, -np.inf, -1.0, 1e30]))
+            else:
+                info = np.iinfo(flat.dtype) if flat.dtype.kind != "b" else None
+                choices = [0, 1] if info is None else [info.min, info.max, 0, len(flat)]
+                value = data.draw(st.sampled_from(choices))
+                flat[at] = value if info is None else min(value, info.max)
+        elif how == "scaled":
+            rows = array.reshape(len(array), -1).view(np.uint8)
+            dtype = data.draw(st.sampled_from([np.float32, np.float64]))  # also of structs
+            if rows.shape[1] % dtype().itemsize == 0:
+                numbers = rows.view(dtype)
+                column = data.draw(st.integers(0, numbers.shape[1] - 1))
+                with np.errstate(all="ignore"):
+                    numbers[:, column] *= dtype(data.draw(st.sampled_from([0.5, 1.01, 3.0, 1e6])))
+        elif how == "shorter":
+            array = array[:-1]
+        elif how == "longer":
+            array = np.concatenate([array, array[-1:]])
+        else:
+            array = np.array(arrays[data.draw(st.sampled_from(keys))])
+        arrays[key] = array
+    return Record(record.facts, arrays)
 
 
 class TestBadFiles:
@@ -133,35 +179,7 @@ class TestBadFiles:
     def test_arrays_that_lie(self, name, data):
         """Whatever numbers an array holds, checksums in order: an error or an answer, no crash."""
         index, queries = SMALL[name]
-        record = record_snapshot(index._snapshot)
-        arrays = dict(record.arrays)
-        keys = sorted(key for key, array in arrays.items() if array.size)
-        for _ in range(data.draw(st.integers(1, 3))):
-            key = data.draw(st.sampled_from([key for key in keys if arrays[key].size]))
-            array = np.array(arrays[key])
-            how = data.draw(st.sampled_from(["bytes", "extreme", "shorter", "longer", "swap"]))
-            if how == "bytes":
-                flat = array.reshape(-1).view(np.uint8)
-                at = data.draw(st.integers(0, len(flat) - 1))
-                flat[at] = data.draw(st.integers(0, 255))
-            elif how == "extreme":
-                flat = array.reshape(-1)
-                at = data.draw(st.integers(0, len(flat) - 1))
-                if flat.dtype.kind == "f":
-                    flat[at] = data.draw(st.sampled_from([np.nan, np.inf, -np.inf, -1.0, 1e30]))
-                else:
-                    info = np.iinfo(flat.dtype) if flat.dtype.kind != "b" else None
-                    choices = [0, 1] if info is None else [info.min, info.max, 0, len(flat)]
-                    value = data.draw(st.sampled_from(choices))
-                    flat[at] = value if info is None else min(value, info.max)
-            elif how == "shorter":
-                array = array[:-1]
-            elif how == "longer":
-                array = np.concatenate([array, array[-1:]])
-            else:
-                array = np.array(arrays[data.draw(st.sampled_from(keys))])
-            arrays[key] = array
-        try_to_search(to_bytes(Record(record.facts, arrays)), queries)
+        try_to_search(to_bytes(with_lies(record_snapshot(index._snapshot), data)), queries)
 
     @pytest.mark.parametrize("name", SMALL)
     @given(data=st.data())
