@@ -8,6 +8,7 @@ import typer
 import fastmks
 from fastmks.cli.bench import bench
 from fastmks.cli.build import add, build, remove
+from fastmks.cli.check import check
 from fastmks.cli.demo import demo
 from fastmks.cli.inspect import explain, hardness, info
 from fastmks.cli.list_kernels import kernels
@@ -50,6 +51,7 @@ _COMMANDS: dict[Callable[..., None], tuple[str, ...]] = {
     add: ("fastmks add vectors.fmks more.npy", "fastmks add table.fmks more.npy --ids more.txt"),
     remove: ("fastmks remove table.fmks ann bob", "fastmks remove table.fmks --from gone.txt"),
     info: ("fastmks info vectors.fmks", "fastmks info vectors.fmks --json"),
+    check: ("fastmks check vectors.fmks", "fastmks check *.fmks"),
     explain: ("fastmks explain vectors.fmks queries.npy -k 10",),
     hardness: ("fastmks hardness vectors.npy --kernel gaussian:bandwidth=2",),
     bench: (

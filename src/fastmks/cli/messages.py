@@ -12,7 +12,21 @@ from typing import IO, cast
 
 import typer
 
-__all__ = ["data_output", "note", "printable", "printable_lines", "say", "shown_logs"]
+from fastmks.cli.arguments import as_options
+from fastmks.errors import FastmksError
+
+__all__ = [
+    "DEBUG",
+    "data_output",
+    "note",
+    "one_line",
+    "printable",
+    "printable_lines",
+    "say",
+    "shown_logs",
+]
+
+DEBUG = "--debug"  # the option that shows the trace of an error
 
 # Control characters, what ends a line or sets the direction of writing, halves of surrogate pairs.
 _CONTROLS = re.compile(
@@ -44,6 +58,23 @@ def say(text: str) -> None:
 def note(text: str) -> None:
     """Print a line on standard error, where it does not disturb what is written."""
     typer.echo(printable(text), err=True)
+
+
+def one_line(error: Exception) -> str:
+    """Return what is wrong, in one line."""
+    if hasattr(error, "format_message"):  # an error of typer's
+        text = error.format_message().removeprefix("Invalid value: ")
+    elif isinstance(error, OSError) and error.strerror:
+        text = error.strerror + ("" if error.filename is None else f": {error.filename}")
+    elif isinstance(error, FastmksError):
+        text = as_options(str(error))
+    elif isinstance(error, (ImportError, OSError)):
+        text = str(error)
+    elif isinstance(error, MemoryError):
+        text = f"out of memory. {error}".strip()
+    else:
+        text = f"{type(error).__name__}: {error} ({DEBUG} shows where)"
+    return " ".join(text.split())
 
 
 def data_output() -> IO[bytes]:

@@ -5,13 +5,10 @@ import traceback
 from collections.abc import Sequence
 
 from fastmks.cli.app import app
-from fastmks.cli.arguments import as_options
-from fastmks.cli.messages import note, printable_lines
-from fastmks.errors import FastmksError
+from fastmks.cli.messages import DEBUG, note, one_line, printable_lines
 
 __all__ = ["run_app"]
 
-_DEBUG = "--debug"
 _INTERRUPTED = 130
 _UNREAD = 141  # as a shell calls the end of a program by SIGPIPE
 
@@ -20,8 +17,8 @@ def run_app(arguments: Sequence[str]) -> int:
     """Run a command and return its exit code; what goes wrong is one line on standard error."""
     given = list(arguments)
     end = given.index("--") if "--" in given else len(given)
-    shows_trace = _DEBUG in given[:end]
-    kept = [word for word in given[:end] if word != _DEBUG] + given[end:]
+    shows_trace = DEBUG in given[:end]
+    kept = [word for word in given[:end] if word != DEBUG] + given[end:]
     try:
         code = app(args=kept or ["--help"], prog_name="fastmks", standalone_mode=False)
     except SystemExit as leaving:
@@ -35,23 +32,6 @@ def run_app(arguments: Sequence[str]) -> int:
             return _INTERRUPTED
         if shows_trace:
             sys.stderr.write(printable_lines(traceback.format_exc()))
-        note(f"fastmks: error: {_in_one_line(error)}")
+        note(f"fastmks: error: {one_line(error)}")
         return int(getattr(error, "exit_code", 1))
     return code if isinstance(code, int) else 0
-
-
-def _in_one_line(error: Exception) -> str:
-    """Return what is wrong, in one line."""
-    if hasattr(error, "format_message"):  # an error of typer's
-        text = error.format_message().removeprefix("Invalid value: ")
-    elif isinstance(error, OSError) and error.strerror:
-        text = error.strerror + ("" if error.filename is None else f": {error.filename}")
-    elif isinstance(error, FastmksError):
-        text = as_options(str(error))
-    elif isinstance(error, (ImportError, OSError)):
-        text = str(error)
-    elif isinstance(error, MemoryError):
-        text = f"out of memory. {error}".strip()
-    else:
-        text = f"{type(error).__name__}: {error} ({_DEBUG} shows where)"
-    return " ".join(text.split())
