@@ -68,6 +68,29 @@ def test_a_value_that_was_asked_for_and_overflows_is_an_error(algorithm):
         index.search(rows[7], 2)
 
 
+@pytest.mark.parametrize("algorithm", ENGINES)
+def test_a_value_that_nobody_asked_for_may_overflow(algorithm):
+    """Trees reach objects through others, which `only` may not name or which were removed."""
+    rng = np.random.default_rng(9)
+    rows, queries = rng.standard_normal((2000, 3)), rng.standard_normal((30, 3))
+    rows[0, 0], queries[0, 0], queries[1, 0] = 20.0, 40.0, -40.0
+    for kernel in (K.Exponential(), 2.0 * K.Exponential(1.1) + K.Linear()):
+        index = Index(rows, kernel, algorithm=algorithm)
+        scan = Index(rows, kernel, algorithm="scan")
+        for only in ([3, 5, 8], range(1, 2000)):
+            some = list(only)
+            assert_identical(
+                index.search(queries, 3, only=some), scan.search(queries, 3, only=some)
+            )
+            wanted = scan.search_above(queries, 20.0, only=some)
+            assert_identical(index.search_above(queries, 20.0, only=some), wanted)
+        with pytest.raises(KernelValueError, match="inf"):
+            index.search(queries, 3)
+        index.remove([0])
+        scan.remove([0])
+        assert_identical(index.search(queries, 3), scan.search(queries, 3))
+
+
 def test_trees_with_infinite_lengths_are_whole_and_go_to_files(tmp_path):
     for share in (0.2, 1.0):
         rows = huge(np.random.default_rng(4), 50, 3, share)

@@ -11,24 +11,28 @@ namespace fastmks {
 
 void Space::values(const QueryBatch& queries, Selection objects, double* out) const {
     evaluate(queries, objects, out, objects.size);
+    check_values(queries, objects, out);
+}
+
+void Space::check_values(const QueryBatch& queries, Selection objects, const double* values) const {
     const std::size_t n = queries.size * objects.size;
-    if (loops_for(isa()).vectors.all_finite(out, n)) return;
+    if (loops_for(isa()).vectors.all_finite(values, n)) return;
     for (std::size_t at = 0; at < n; ++at) {
-        if (!std::isfinite(out[at])) {
+        if (!std::isfinite(values[at])) {
             throw ValueFault(queries.begin + at / objects.size, objects[at % objects.size],
-                             out[at]);
+                             values[at]);
         }
     }
 }
 
-std::size_t Space::values_of_others(const QueryBatch& query, std::size_t self, double own,
-                                    Selection objects, double* out) const {
-    const std::size_t at = objects.find(self);
-    if (at > 0) values(query, objects.part(0, at), out);
-    if (at == objects.size) return at;
+std::size_t Space::evaluate_others(const QueryBatch& query, std::size_t self, double own,
+                                   Selection objects, double* out) const {
+    const std::size_t at = objects.find(self), n = objects.size;
+    if (at > 0) evaluate(query, objects.part(0, at), out, at);
+    if (at == n) return at;
     out[at] = own;
-    if (at + 1 < objects.size) values(query, objects.part(at + 1, objects.size), out + at + 1);
-    return objects.size - 1;
+    if (at + 1 < n) evaluate(query, objects.part(at + 1, n), out + at + 1, n - at - 1);
+    return n - 1;
 }
 
 void Space::bounds(const QueryBatch&, Selection, double*, std::size_t) const {

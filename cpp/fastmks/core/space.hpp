@@ -106,10 +106,13 @@ public:
     /// same kernel. Throws ValueFault when a value is not finite.
     void values(const QueryBatch& queries, Selection objects, double* out) const;
 
-    /// The same for a batch of one query that is the object at `self`: the pair of the two is not
+    /// Throws what `values` throws for values of these pairs.
+    void check_values(const QueryBatch& queries, Selection objects, const double* values) const;
+
+    /// `evaluate` for a batch of one query that is the object at `self`: the pair of the two is not
     /// evaluated, and has the value `own`. Returns how many values were evaluated.
-    std::size_t values_of_others(const QueryBatch& query, std::size_t self, double own,
-                                 Selection objects, double* out) const;
+    std::size_t evaluate_others(const QueryBatch& query, std::size_t self, double own,
+                                Selection objects, double* out) const;
 
     /// `values` without the check and with rows `stride` apart: for spaces made of spaces.
     virtual void evaluate(const QueryBatch& queries, Selection objects, double* out,

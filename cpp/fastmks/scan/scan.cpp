@@ -117,8 +117,9 @@ void for_each_row(const ScanProblem& problem, const Grid& grid, std::size_t task
         if (!has_selves) problem.objects.values(*batch, block, values.data());
         for (std::size_t i = 0; has_selves && i < batch->size; ++i) {
             problem.queries.refill(single, queries.begin + i);
-            problem.objects.values_of_others(*single, queries.begin + i, -HUGE_VAL, block,
-                                             values.data() + i * block.size);
+            double* const row = values.data() + i * block.size;
+            problem.objects.evaluate_others(*single, queries.begin + i, 0.0, block, row);
+            problem.objects.check_values(*single, block, row);
         }
         for (std::size_t i = 0; i < batch->size; ++i) {
             visit(Row{queries.begin + i, begin, block, values.data() + i * block.size});

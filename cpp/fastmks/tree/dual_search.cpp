@@ -210,11 +210,12 @@ private:
             counts_.self_evaluations += problem_.queries.self_evaluations(point_);
             const double own = problem_.queries.self_value(point_);
             counts_.evaluations +=
-                problem_.objects.values_of_others(*batch_, point_, own, objects, values_.data());
+                problem_.objects.evaluate_others(*batch_, point_, own, objects, values_.data());
         } else {
-            problem_.objects.values(*batch_, objects, values_.data());
+            problem_.objects.evaluate(*batch_, objects, values_.data(), objects.size);
             counts_.evaluations += objects.size;
         }
+        places.check(point_, objects, problem_.objects, values_.data());
         for (std::size_t i = 0; i < candidates.size(); ++i) {
             const std::uint32_t place = candidates[i].place;
             const double largest = geometry_.largest_value(point_norm_, tree_.norms[place]);

@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "fastmks/core/space.hpp"
+#include "fastmks/simd/loops.hpp"
 
 namespace fastmks {
 
@@ -25,6 +29,19 @@ struct Places {
     [[nodiscard]] bool contains(std::uint32_t place) const { return holds(among, place); }
     [[nodiscard]] bool may_return(std::uint32_t place) const {
         return place != self && holds(only, place);
+    }
+
+    /// Looks for values of a query that are not finite: ValueFault where the object may be
+    /// returned. Others only lead to such objects; their values become NaN, which bounds nothing.
+    void check(std::size_t query, Selection objects, const Space& space, double* values) const {
+        if (loops_for(space.isa()).vectors.all_finite(values, objects.size)) return;
+        for (std::size_t i = 0; i < objects.size; ++i) {
+            if (std::isfinite(values[i])) continue;
+            if (may_return(static_cast<std::uint32_t>(objects[i]))) {
+                throw ValueFault(query, objects[i], values[i]);
+            }
+            values[i] = NAN;
+        }
     }
 
 private:

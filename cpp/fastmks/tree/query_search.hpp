@@ -406,11 +406,15 @@ private:
 
     // Returns how many values were evaluated: that of an object with itself is known.
     std::size_t evaluate(Selection objects, double* values) {
-        if (places_->self != SIZE_MAX) {
-            return objects_.values_of_others(*batch_, places_->self, self_value_, objects, values);
+        std::size_t n_evaluated = objects.size;
+        if (places_->self == SIZE_MAX) {
+            objects_.evaluate(*batch_, objects, values, objects.size);
+        } else {
+            n_evaluated =
+                objects_.evaluate_others(*batch_, places_->self, self_value_, objects, values);
         }
-        objects_.values(*batch_, objects, values);
-        return objects.size;
+        places_->check(query_, objects, objects_, values);
+        return n_evaluated;
     }
 
     [[nodiscard]] bool is_out_of_time() const {
