@@ -13,6 +13,7 @@ import time
 import weakref
 from contextlib import closing, suppress
 
+import httpx
 import numpy as np
 import pytest
 
@@ -368,6 +369,48 @@ def test_more_than_may_wait_are_told_to_come_again(words_path):
         assert refused.headers["retry-after"] == "1"
         assert client.get("/health").is_success  # needs no worker
         assert client.post("/v1/search", json={"query": "abc", "only": [0], "k": 1}).is_success
+
+
+MILLION = "ARNDCQEGHI" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("kernel", "objects", "query"),
+    [
+        (kernels.Normalized(kernels.LocalAlignment()), ["ARN", "NDC"], MILLION),
+        (kernels.Normalized(kernels.GlobalAlignment(1.0)), [[1.0], [2.0]], [1.0] * 1_000_000),
+        (kernels.SmithWaterman(), [MILLION, "NDC"], MILLION),
+    ],
+    ids=["local", "global", "best"],
+)
+def test_two_requests_of_a_million_letters_stop_no_service(kernel, objects, query, tmp_path):
+    """Each of the two workers is free again soon after; a signal ends the service in the middle."""
+    path = tmp_path / "index.fmks"
+    fastmks.Index(objects, kernel).save(path)
+    much = "5000000"
+    options = ["--workers", "2", "--seconds", "1", "--most-letters", much, "--most-steps", much]
+    process = Process(path, *options)
+    body = {"query": query, "k": 1}
+
+    def ask_on():
+        with (
+            httpx.Client(base_url=process.address, timeout=PATIENCE, trust_env=False) as client,
+            suppress(httpx.HTTPError),
+        ):
+            while client.post("/v1/search", json=body).status_code == 408:
+                pass
+
+    try:
+        for _ in range(2):
+            assert process.client.post("/v1/search", json=body).status_code == 408
+        wait_until(lambda: "\nfastmks_overdue 0\n" in process.client.get("/metrics").text)
+        assert process.client.get("/health").is_success
+        asking = threading.Thread(target=ask_on)
+        asking.start()
+        wait_until(lambda: "\nfastmks_working 1\n" in process.client.get("/metrics").text)
+    finally:
+        assert process.stop() == 0
+    asking.join()
 
 
 def test_only_json_that_is_not_compressed(path):
