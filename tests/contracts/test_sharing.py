@@ -111,7 +111,7 @@ def test_a_merge_does_not_hold_up_searches():
     def slow(x, y):
         if is_slow.is_set() and threading.current_thread().name == "writer":
             is_merging.set()
-            assert may_go_on.wait(20)
+            assert may_go_on.wait(PATIENCE)
         return float(x * y)
 
     index = Index([float(i) for i in range(8)], kernels.Custom(slow), algorithm="tree")
@@ -122,11 +122,11 @@ def test_a_merge_does_not_hold_up_searches():
     writer = threading.Thread(target=write, name="writer")
     is_slow.set()
     writer.start()
-    assert is_merging.wait(20)
+    assert is_merging.wait(PATIENCE)
     assert index.search([1.0]).values.item() == 7.0
     assert len(index) == 8
     may_go_on.set()
-    writer.join(20)
+    writer.join(PATIENCE)
     assert index.search([1.0]).values.item() == 79.0
 
 
@@ -152,11 +152,11 @@ def test_a_fork_during_a_change():
         for _ in range(15):
             process = multiprocessing.get_context("fork").Process(target=child)
             process.start()
-            process.join(30)
+            process.join(PATIENCE)
             assert process.exitcode == 0, process.exitcode
     finally:
         done.set()
-        writer.join(20)
+        writer.join(PATIENCE)
 
 
 def test_interrupts_leave_all_or_nothing():
@@ -344,12 +344,12 @@ class TestCachedProperty:
             @cached_property
             def value(self):
                 is_computing.set()
-                may_go_on.wait(20)
+                may_go_on.wait(PATIENCE)
                 return 3
 
         thread = threading.Thread(target=lambda: Slow().value)
         thread.start()
-        assert is_computing.wait(20)
+        assert is_computing.wait(PATIENCE)
         child = os.fork()
         if child == 0:
             signal.alarm(int(PATIENCE))
@@ -357,7 +357,7 @@ class TestCachedProperty:
             may_go_on.set()
             os._exit(Slow().value)
         may_go_on.set()
-        thread.join(20)
+        thread.join(PATIENCE)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
 
     def test_all_get_what_the_first_has_stored(self):

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from fastmks import Index, _core
 from fastmks import kernels as K
 from fastmks.engines.filters.axes import choose_axes
+from support.waiting import PATIENCE
 
 RNG = np.random.default_rng
 ALL_BOUNDS = {"ball", "cap", "shell", "parent"}
@@ -364,7 +365,7 @@ time.sleep(0.05)
 def test_python_ends_while_threads_give_arrays_back():
     """A thread that drops a structure has the GIL, and must not keep it from the end."""
     for _ in range(3):
-        subprocess.run([sys.executable, "-c", _DROPPED_AT_THE_END], check=True, timeout=60)
+        subprocess.run([sys.executable, "-c", _DROPPED_AT_THE_END], check=True, timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -19,6 +19,7 @@ from fastmks.service import open_served
 from fastmks.service import served as served_module
 from fastmks.service.refusals import RefusalError, UnwritableError
 from fastmks.service.served import Change
+from support.waiting import PATIENCE
 
 VECTORS = np.random.default_rng(1).normal(size=(20, 3))
 
@@ -389,13 +390,13 @@ def test_nothing_is_acknowledged_or_seen_before_it_is_on_disk(path, monkeypatch)
 
     def slow_flush(file):
         is_flushing.set()
-        may_flush.wait(30)
+        may_flush.wait(PATIENCE)
         flush(file)
 
     with opened(path) as served:
         monkeypatch.setattr(os, "fsync", slow_flush)
         first = served.submit(addition([1, 2, 3]))
-        is_flushing.wait(30)
+        assert is_flushing.wait(PATIENCE)
         others = [served.submit(addition([i, i, i])) for i in range(50)]
         assert not first.done()
         assert len(served.index) == 20

@@ -289,7 +289,7 @@ def test_a_change_that_does_not_end_is_not_waited_for(stuck_path):
 
     def add():
         with (
-            httpx.Client(base_url=process.address, timeout=60, trust_env=False) as client,
+            httpx.Client(base_url=process.address, timeout=PATIENCE, trust_env=False) as client,
             contextlib.suppress(httpx.HTTPError),
         ):
             while client.post("/v1/objects", json={"objects": ["stuck"]}).status_code == 408:

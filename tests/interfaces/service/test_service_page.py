@@ -118,19 +118,19 @@ def test_who_waits_for_what_another_makes_gives_up_too(path):
 
     def make():
         begun.set()
-        done.wait(60)
+        done.wait(PATIENCE)
         return "made"
 
     maker = threading.Thread(target=view._make, args=("a", "b", Progress(False), make))
     maker.start()
-    begun.wait(60)
+    assert begun.wait(PATIENCE)
     try:
         with pytest.raises(RefusalError, match=r"longer than 0\.2 s"):
             view._make("a", "b", Deadline(0.2).progress(), make)
     finally:
         done.set()
         maker.join()
-    assert view._make("a", "b", Deadline(60.0).progress(), make) == "made"
+    assert view._make("a", "b", Deadline(PATIENCE).progress(), make) == "made"
 
 
 def test_its_bodies_are_those_of_the_service(path):

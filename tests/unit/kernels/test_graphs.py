@@ -382,7 +382,7 @@ def test_the_core_refuses_what_are_no_graphs(fault):
 
 
 def test_ctrl_c_stops_the_counting_of_paths():
-    """A ring of 60 000 nodes takes many seconds."""
+    """A ring of 60 000 nodes takes many seconds of CPU."""
     code = """if True:
         import os, signal, threading, time
         signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs
@@ -393,13 +393,13 @@ def test_ctrl_c_stops_the_counting_of_paths():
         def interrupt():
             global pressed
             time.sleep(0.5)
-            pressed = time.perf_counter()
+            pressed = time.process_time()
             os.kill(os.getpid(), signal.SIGINT)
-        threading.Thread(target=interrupt).start()
         try:
+            threading.Thread(target=interrupt).start()
             kernels.ShortestPath()(ring, ring)
         except KeyboardInterrupt:
-            print(time.perf_counter() - pressed)
+            print(time.process_time() - pressed)
     """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert float(run.stdout) < 0.5

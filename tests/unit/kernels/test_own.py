@@ -15,6 +15,7 @@ from fastmks import Index, InvalidArgument, KernelValueError, NotMercerError
 from fastmks import kernels as K
 from support.comparing import assert_identical
 from support.kinds.own import common_letters, dot, dots, is_near, nearness, squares
+from support.waiting import PATIENCE
 
 ROWS = np.random.default_rng(0).integers(-3, 4, size=(40, 3)).astype(float)
 VECTORS = st.lists(
@@ -282,7 +283,7 @@ def test_a_function_that_searches_its_own_index_does_not_wait_for_itself(algorit
     for asked["of"] in (algorithm, None):
         thread = threading.Thread(target=search, daemon=True)
         thread.start()
-        thread.join(60)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
     assert "the index whose tree or filter is being built" in str(answers[0])
     assert_identical(answers[1], wanted)
