@@ -87,6 +87,18 @@ def test_every_kernel_under_every_factor(factor, scale):
         assert_engines_agree(rows, queries, factor * leaf, 5)
 
 
+@pytest.mark.parametrize(
+    ("scale", "offset"), [(0.0, 1e-160), (1.0, 1e-40), (1e20, 1e-20), (1e-20, 1e-60)]
+)
+@pytest.mark.parametrize("degree", [2, 4])
+def test_offsets_far_below_all_scores(degree, scale, offset):
+    """Zero queries have all their scores that far from the least value of an even power."""
+    rows = scale * np.random.default_rng(10).standard_normal((2000, 3))
+    rows[:1500] *= 1e-20  # leaves of their own
+    queries = np.concatenate([np.zeros((2, 3)), rows[:2], 1e-30 * rows[:1]])
+    assert_engines_agree(rows, queries, K.Polynomial(degree, offset=offset), 7)
+
+
 @pytest.mark.parametrize("factor", FACTORS)
 @pytest.mark.parametrize("scale", [1.0, 1e-20, 1e-154, 1e-162, 5e-324])
 def test_inverted_lists_under_every_factor(factor, scale):

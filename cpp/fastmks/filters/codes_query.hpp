@@ -106,7 +106,7 @@ struct alignas(64) Query {
     float least = -HUGE_VALF;  // lesser lower bounds are left out
     double slack = 0.0;        // of bounds in the leaf looked at last
     double spread = 0.0;       // between upper and lower bounds there, tails left out
-    double reach = -HUGE_VAL;  // a score less far from the middle is useless
+    float reach = -HUGE_VALF;  // what promises less is useless
     double middle = 0.0;
     ScoreRange useless = ScoreRange::empty();
     bool is_finite = true;

@@ -66,7 +66,7 @@ public:
         thresholds_ = thresholds;
         for (std::size_t i = 0; i < queries_.size(); ++i) {
             set_useless(queries_[i], thresholds[queries_[i].index]);
-            add_pairs(i, leaves_.choose(i, round_down(queries_[i].reach)));
+            add_pairs(i, leaves_.choose(i, queries_[i].reach));
         }
         k_ = values_per_call;
         sweep();
@@ -98,8 +98,8 @@ private:
         }
         const double above = query.useless.high - query.middle;
         const double below = query.middle - query.useless.low;
-        query.reach = std::min(above, below);
-        query.reach -= 0x1p-20 * std::abs(query.reach);
+        const double reach = std::min(above, below);
+        query.reach = round_down(reach - 0x1p-20 * std::abs(reach));
     }
 
     void add_pairs(std::size_t i, const std::vector<std::uint32_t>& chosen) {
@@ -134,7 +134,7 @@ private:
         // A sharp threshold now spares leaves.
         const std::size_t enough = 2 * k_ + first_block;
         look(query, enough);
-        std::vector<std::uint32_t> chosen = leaves_.choose(i, round_down(query.reach));
+        std::vector<std::uint32_t> chosen = leaves_.choose(i, query.reach);
         if (chosen.size() > std::min(few_leaves, sketch_.n_leaves() / 8)) {
             return add_pairs(i, chosen);
         }
@@ -282,7 +282,7 @@ private:
     void look(Query& query, std::size_t enough) {
         raise(query);
         if (query.has_leasts && query.candidates.size() <= enough) return;
-        query.candidates.drop(round_down(query.reach));
+        query.candidates.drop(query.reach);
         if (query.has_leasts && query.candidates.size() <= enough) return;
         // Of the k best of twice as many objects, about half are new.
         evaluate(query, std::max(first_block, k_ / 2), false);
@@ -323,7 +323,7 @@ private:
         }
         if (!(query.best.threshold() > before)) return;
         set_useless(query, query.best.threshold());
-        query.candidates.drop(round_down(query.reach));
+        query.candidates.drop(query.reach);
     }
 
     // All leaves that queries still want, each for all of them. The most promising candidates are
@@ -348,7 +348,7 @@ private:
         }
         for (Query& query : queries_) {
             raise(query);
-            query.candidates.drop(round_down(query.reach));
+            query.candidates.drop(query.reach);
             evaluate(query, std::max(first_block, k_), true);
         }
     }
