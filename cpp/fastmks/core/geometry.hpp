@@ -69,7 +69,7 @@ public:
     /// The share of K(x,x) + K(y,y) in square_slack: 2 * relative for the values, the rest for
     /// their sum and for self values that are themselves rounded.
     [[nodiscard]] double slack_share() const noexcept {
-        return 2.0 * relative_ * (1.0 + 4.0 * relative_) + 32.0 * unit;
+        return 2.0 * relative_ * (1.0 + 4.0 * relative_) + 32.0 * roundoff;
     }
 
     [[nodiscard]] double slack_lost() const noexcept { return 8.0 * absolute_; }
@@ -88,22 +88,21 @@ public:
     /// K(x, y)^2 as computed is at most this share of K(x, x) K(y, y), underflow aside: each of the
     /// three is off by `relative`, and the products round.
     [[nodiscard]] double largest_square_share() const noexcept {
-        return 1.0 + 8.0 * relative_ + 16.0 * unit;
+        return 1.0 + 8.0 * relative_ + 16.0 * roundoff;
     }
 
     /// What |K(x, y)| may be at most, from norms that err above.
     [[nodiscard]] double largest_value(double norm_x, double norm_y) const noexcept {
-        return norm_x * norm_y * (1.0 + relative_ + 4.0 * unit) + absolute_;
+        return norm_x * norm_y * (1.0 + relative_ + 4.0 * roundoff) + absolute_;
     }
 
     /// Self values below this are too close to underflow for shares of them to mean anything.
     static constexpr double tiny = 0x1p-900;
     /// What a bound made of a few values and norms must add for all their roundings, its own and
     /// that of the value it bounds: this share of the norms involved, and this for underflow.
-    [[nodiscard]] double bound_share() const noexcept { return 8.0 * relative_ + 64.0 * unit; }
+    [[nodiscard]] double bound_share() const noexcept { return 8.0 * relative_ + 64.0 * roundoff; }
     [[nodiscard]] double bound_lost() const noexcept { return 4.0 * absolute_; }
 
-    static constexpr double unit = 0x1p-53;
     static constexpr double up = 1.0 + 4 * 0x1p-52;    ///< more than a few roundings take away
     static constexpr double down = 1.0 - 4 * 0x1p-52;  ///< less than a few roundings add
 

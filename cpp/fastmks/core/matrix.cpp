@@ -5,6 +5,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "fastmks/core/rounding.hpp"
+
 namespace fastmks {
 namespace {
 
@@ -133,7 +135,7 @@ void diagonalize(Tridiagonal& t, Matrix& basis, const MatrixWork& work) {
             std::size_t end = l;  // of the block that begins at l
             while (end + 1 < n &&
                    std::abs(e[end]) >
-                       0x1p-53 * (std::abs(d[end]) + std::abs(d[end + 1])) + nothing) {
+                       roundoff * (std::abs(d[end]) + std::abs(d[end + 1])) + nothing) {
                 ++end;
             }
             if (end == l) break;

@@ -7,6 +7,7 @@
 #include <typeinfo>
 #include <vector>
 
+#include "fastmks/core/rounding.hpp"
 #include "fastmks/core/score.hpp"
 #include "fastmks/core/selection.hpp"
 #include "fastmks/simd/isa.hpp"
@@ -14,17 +15,6 @@
 namespace fastmks {
 
 class VectorStore;
-
-/// How far a canonical value may lie from the exact one:
-///     |K^(x, y) - K(x, y)| <= relative * sqrt(K(x, x) * K(y, y)) + absolute
-/// for objects x and y of one space; for a query of another, the greater of the two spaces' figures
-/// holds (a long sparse query has a longer sum in its norm than any object). `absolute` is what
-/// underflow can lose. Infinity means that no such bound holds, so nothing may be pruned on the
-/// strength of one.
-struct Rounding {
-    double relative;
-    double absolute;
-};
 
 /// A kernel value that is NaN or infinite.
 struct ValueFault : std::exception {

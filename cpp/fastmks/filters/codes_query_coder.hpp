@@ -28,9 +28,9 @@ public:
         const double unit = std::ldexp(1.0, std::clamp(moved, -1000, 1000));
         query.shift = is_distance_ ? 2 * sketch_.exponent() : sketch_.exponent() + exponent;
         query.unit = std::ldexp(1.0, -query.shift);
-        query.norm = coordinates.norms[i] * unit * up;
-        query.tail = coordinates.tails[i] * unit * up;
-        query.least_tail = coordinates.least_tails[i] * unit * (2 - up);
+        query.norm = coordinates.norms[i] * unit * float32_up;
+        query.tail = coordinates.tails[i] * unit * float32_up;
+        query.least_tail = coordinates.least_tails[i] * unit * (2 - float32_up);
         query.error = coordinates.errors[i] * unit + query.norm * 0x1p-22 + 1e-36;
         double square = 0.0;
         query.row.assign(sketch_.n_padded(), 0.0f);
@@ -39,12 +39,12 @@ public:
             query.row[c] = static_cast<float>(x);
             square += x * x;
         }
-        query.row_norm = std::sqrt(square) * up + query.error;
+        query.row_norm = std::sqrt(square) * float32_up + query.error;
         query.words.assign(sketch_.n_padded() / bytes_per_word, 0);
         query.is_finite = query.norm < 1e15;  // squares of float32 numbers are still finite
         const double sum = query.norm + sketch_.norm();
         const double longest = is_distance_ ? 0.5 * sum * sum : query.norm * sketch_.norm();
-        query.largest = std::ldexp(longest * up, query.shift);
+        query.largest = std::ldexp(longest * float32_up, query.shift);
         query.is_two_sided = !objects_.is_increasing();
         if (query.is_two_sided) {
             query.middle = std::ldexp(objects_.score_middle(), -query.shift);
@@ -105,7 +105,7 @@ private:
                                             difference_.data(), query.words.data());
         query.scale = codes.scale;
         query.sum = codes.sum;
-        query.code_error = std::sqrt(static_cast<double>(codes.error)) * up;
+        query.code_error = std::sqrt(static_cast<double>(codes.error)) * float32_up;
         return std::sqrt(static_cast<double>(codes.square)) * (1 + rounding_share());
     }
 
@@ -148,8 +148,6 @@ private:
         return 8 * lengths * leaf.error + 0x1p-19 * squares +
                0.5 * (query.tail * query.tail - query.least_tail * query.least_tail);
     }
-
-    static constexpr double up = 1 + 0x1p-20;
 
     const Space& objects_;
     const Sketch& sketch_;

@@ -9,7 +9,6 @@
 namespace fastmks {
 namespace {
 
-constexpr double unit = 0x1p-53;
 constexpr double up = 1 + 0x1p-40;           // more than the rounding of sums of lengths
 constexpr double least_residual = 0x1p-40;   // of a pivot, as a share of K(x, x)
 constexpr double small_defect = 0x1p-20;     // is lost among the errors of codes
@@ -35,7 +34,7 @@ class PivotProjection::Factor {
 public:
     Factor(const Geometry& geometry, std::size_t longest)
         : relative_(geometry.relative()), absolute_(geometry.absolute()) {
-        share_ = 1.01 * static_cast<double>(longest + 16) * unit;
+        share_ = 1.01 * static_cast<double>(longest + 16) * roundoff;
         limit_ = std::max(small_defect, std::min(largest_defect, errors_to_defect * relative_));
     }
 
@@ -86,7 +85,7 @@ private:
         const double n = static_cast<double>(i + 1);
         const double defect = std::sqrt(off) * up +
                               (relative_ + 2.1 * share_ * (1.0 + relative_)) * square +
-                              1.1 * lost_root * lost_root + 4.0 * n * unit;
+                              1.1 * lost_root * lost_root + 4.0 * n * roundoff;
         if (!(defect <= limit_)) return false;
         off_ = off;
         square_ = square;
@@ -347,7 +346,7 @@ ScoreRange PivotProjection::scores_below(const Space& objects, const Space& quer
     const double off = geometry.relative() * largest + geometry.absolute();
     if (!std::isfinite(off)) return ScoreRange::empty();
     // The last term covers all underflow here and in what is scaled to and from units.
-    return {-HUGE_VAL, value - off * up - 0x1p-52 * (std::abs(value) + off) - 8 * 0x1p-1074};
+    return {-HUGE_VAL, value - off * up - 0x1p-52 * (std::abs(value) + off) - 8 * underflow};
 }
 
 void PivotProjection::exceeded(std::size_t query, std::size_t object, double value,

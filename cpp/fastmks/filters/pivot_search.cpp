@@ -7,7 +7,6 @@
 namespace fastmks {
 namespace {
 
-constexpr double up = 1 + 0x1p-20;
 constexpr std::size_t projected_at_once = 4096;  // values of queries with pivots
 constexpr std::size_t most_queries = 64;         // of one group
 constexpr std::size_t objects_at_once = 1024;    // bounded before another look
@@ -120,8 +119,8 @@ private:
         query_.index = index;
         query_.level = query_.reach = -HUGE_VAL;
         query_.shift = table_.exponent() + coordinates_.exponents[i];
-        query_.norm = coordinates_.norms[i] * up;
-        query_.tail = coordinates_.tails[i] * up;
+        query_.norm = coordinates_.norms[i] * float32_up;
+        query_.tail = coordinates_.tails[i] * float32_up;
         query_.error = coordinates_.errors[i] + query_.norm * 0x1p-22 + 1e-36;
         query_.row.resize(dimension);
         double square = 0.0;
@@ -130,9 +129,9 @@ private:
             query_.row[c] = static_cast<float>(x);
             square += x * x;
         }
-        query_.row_norm = std::sqrt(square) * up + query_.error;
+        query_.row_norm = std::sqrt(square) * float32_up + query_.error;
         query_.is_finite = std::isfinite(query_.norm);
-        query_.largest = std::ldexp(query_.norm * table_.norm() * up, query_.shift);
+        query_.largest = std::ldexp(query_.norm * table_.norm() * float32_up, query_.shift);
     }
 
     // At most the value of an object with this score, and the score of one with this value.

@@ -8,7 +8,6 @@ namespace {
 
 constexpr std::size_t values_per_task = 4096;
 constexpr std::size_t most_objects = 1024;  // of a task
-constexpr double up = 1 + 0x1p-20;          // more than any rounding of these lengths
 
 float round_up(double x) {
     const auto rounded = static_cast<float>(x);
@@ -75,7 +74,7 @@ void PivotTable::share_unit(std::size_t i, int exponent) {
     tails_.edit()[i] = round_up(tails_[i] * unit);
     float* row = rows_.edit().data() + i * dimension_;
     for (std::size_t c = 0; c < dimension_; ++c) row[c] = static_cast<float>(row[c] * unit);
-    if (std::isfinite(norms_[i])) norm_ = std::max(norm_, norms_[i] * up);
+    if (std::isfinite(norms_[i])) norm_ = std::max(norm_, norms_[i] * float32_up);
 }
 
 std::size_t PivotTable::n_bytes() const noexcept {

@@ -14,7 +14,6 @@
 namespace fastmks {
 namespace {
 
-constexpr double up = 1 + 0x1p-20;
 constexpr std::size_t most_planes = Postings::most_planes;
 // A plane must take the place of this many postings in a block of 512 objects: a line costs about
 // as much time as one or two of them, and as much room as eight (docs/kernels/sparse.md has
@@ -154,7 +153,7 @@ void Postings::order(const Draft& draft) {
     for (std::size_t p = n; p-- > 0;) {
         double& norm = shelf_norms[p / shelf_size];
         if (p % shelf_size == shelf_size - 1 && p + 1 < n) norm = shelf_norms[p / shelf_size + 1];
-        norm = std::max(norm, units[positions[p]] * up);
+        norm = std::max(norm, units[positions[p]] * float32_up);
     }
     if (!draft.is_cosine) return;
     inverse_norms_ = Array<float>(n_blocks(n) * block_size);

@@ -13,8 +13,6 @@
 namespace fastmks {
 namespace {
 
-constexpr double up = 1 + 0x1p-20;
-constexpr double unit = 0x1p-24;           // rounding to float32 is off by at most this share
 constexpr std::size_t most_queries = 256;  // of one group
 constexpr std::size_t most_levels = 20;    // of the sum of planes
 constexpr std::size_t most_maxima = 256;   // of which the k-th greatest is a useful first cut
@@ -119,7 +117,7 @@ private:
         const VectorEntries entries =
             problem_.queries.score_vectors()->entries(query.findings.query);
         const Length length = length_of(entries);
-        query.norm = length.scaled * up;
+        query.norm = length.scaled * float32_up;
         query.exponent = length.exponent;
         std::array<std::vector<std::uint32_t>, most_levels> levels;
         std::size_t total = 0;
@@ -135,16 +133,16 @@ private:
         query.n_levels = static_cast<std::size_t>(std::bit_width(total));
         if (spare_.size() < query.planes.size() + 2) spare_.resize(query.planes.size() + 2);
         const auto n_sums = static_cast<double>(query.terms.size() + query.weighted.size() + 1);
-        query.share = (n_sums + 8) * unit * up;
+        query.share = (n_sums + 8) * float32_roundoff * float32_up;
         query.lost = n_sums * 0x1p-60;
         if (postings_.is_cosine()) {
             query.share += 0x1p-17;
-            query.largest = up;
+            query.largest = float32_up;
         } else {
             query.lost = n_sums * 0x1p-90;
             const double longest = postings_.n_shelves() > 0 ? postings_.shelf_norm(0) : 0.0;
-            query.largest =
-                std::ldexp(query.norm * longest * up, query.exponent + postings_.exponent());
+            query.largest = std::ldexp(query.norm * longest * float32_up,
+                                       query.exponent + postings_.exponent());
         }
     }
 
@@ -208,13 +206,13 @@ private:
     [[nodiscard]] double slack(const Query& query, std::size_t shelf) const {
         if (postings_.is_cosine()) return query.share * query.norm + query.lost;
         if (has_exact_sums(query, shelf)) return 0.0;
-        return query.share * query.norm * postings_.shelf_norm(shelf) * up + query.lost;
+        return query.share * query.norm * postings_.shelf_norm(shelf) * float32_up + query.lost;
     }
 
     // Whether no object of this shelf or behind it can have a useful score.
     [[nodiscard]] bool is_beyond(const Query& query, std::size_t shelf) const {
         const double longest = postings_.is_cosine() ? 1.0 : postings_.shelf_norm(shelf);
-        return query.norm * longest * up < query.findings.reach;
+        return query.norm * longest * float32_up < query.findings.reach;
     }
 
     // All shelves, each for all queries that still want it.

@@ -11,7 +11,6 @@
 namespace fastmks {
 namespace {
 
-constexpr double unit = 0x1p-53;
 constexpr double largest_defect = 1e-8;  // less than numbers of float32 round by
 constexpr std::size_t columns_at_once = 128;
 
@@ -73,8 +72,8 @@ double orthonormality_defect(const std::vector<double>& rows, std::size_t n_rows
     // that, for rows a little longer than 1 and for the sums above.
     const auto roundings =
         static_cast<double>(columns_at_once + n_columns / columns_at_once + 2 * n_lanes);
-    return greatest * (1 + static_cast<double>(n_rows) * 2 * unit) +
-           2 * static_cast<double>(n_rows) * roundings * unit;
+    return greatest * (1 + static_cast<double>(n_rows) * 2 * roundoff) +
+           2 * static_cast<double>(n_rows) * roundings * roundoff;
 }
 
 AxisProjection::AxisProjection(ScoreKind kind, std::vector<double> axes, std::size_t n_axes,
@@ -133,8 +132,8 @@ void AxisProjection::measure(double* row, std::size_t i, Coordinates& out) const
     // of being orthonormal.
     const auto n = static_cast<double>(n_columns_);
     const double of_coordinates = std::sqrt(static_cast<double>(n_axes_)) * (n / n_lanes + 16);
-    const double share = 2 * defect_ + (8 * n + of_coordinates) * unit;
-    const double off = std::ldexp(rounded * (n + 8) * 2 * unit, -out.exponents[i]);
+    const double share = 2 * defect_ + (8 * n + of_coordinates) * roundoff;
+    const double off = std::ldexp(rounded * (n + 8) * 2 * roundoff, -out.exponents[i]);
     out.norms[i] = norm * (1 + share) + off;
     out.errors[i] = norm * share + off;
 }
@@ -175,7 +174,7 @@ void AxisProjection::bound_tail(const double* row, std::size_t i, Coordinates& o
         for (std::size_t c = 0; c < n_columns_; ++c) rest[c] -= z * axis[c];
     }
     const auto m = static_cast<double>(n_axes_), n = static_cast<double>(n_columns_);
-    const double share = (1.1 * (m + 2) * (1 + std::sqrt(m)) + 2 * n) * unit;
+    const double share = (1.1 * (m + 2) * (1 + std::sqrt(m)) + 2 * n) * roundoff;
     const double off = out.errors[i] + share * out.norms[i];
     const double tail = length(rest.data());
     out.tails[i] = std::min(out.tails[i], tail + off);
@@ -216,7 +215,7 @@ void AxisProjection::project_rows(const Space& objects, std::size_t begin, std::
             const double norm = out.norms[i];
             // A difference of squares, each off by a share of the whole.
             const double rest = norm * norm - square;
-            const double off = 4 * norm * (out.errors[i] + 8 * unit * norm);
+            const double off = 4 * norm * (out.errors[i] + 8 * roundoff * norm);
             out.tails[i] = std::sqrt(std::max(0.0, rest) + off);
             out.least_tails[i] = std::sqrt(std::max(0.0, rest - off));
             if (is_close) bound_tail(rows.data() + (i - at) * stride, i, out);
@@ -232,13 +231,13 @@ ScoreRange AxisProjection::scores_below(const Space& objects, const Space&, doub
     // <x, y> = -|x - y|^2 / 2 + (|x|^2 + |y|^2) / 2, and no vector here is longer than 1. The
     // greatest score here is that of distances; cosines go up to 1.
     ScoreRange range = objects.scores_below(value, 1.0);
-    range.high -= 1.0 + 8 * unit;
+    range.high -= 1.0 + 8 * roundoff;
     return range;
 }
 
 double AxisProjection::value_from(const Space& objects, double score, double largest) const {
     if (!(kind_ == ScoreKind::cosine && is_distance())) return objects.value_from(score, largest);
-    return objects.value_from(score + (1.0 - 8 * unit), 1.0);  // as above
+    return objects.value_from(score + (1.0 - 8 * roundoff), 1.0);  // as above
 }
 
 double Projection::value_from(const Space&, double, double) const {

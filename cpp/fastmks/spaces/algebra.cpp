@@ -12,15 +12,13 @@
 namespace fastmks {
 namespace {
 
-constexpr double unit = 0x1p-53;
 constexpr double smallest_normalizable = 1e-270;
-constexpr double smallest = 0x1p-1074;
 
 // At least the product of two bounds, and 0 only where one of them is 0: neither 0 * infinity nor
 // rounding can make it less.
 double bound_product(double a, double b) noexcept {
     if (a == 0.0 || b == 0.0) return 0.0;
-    return a * b * (1 + 4 * unit) + smallest;
+    return a * b * (1 + 4 * roundoff) + underflow;
 }
 
 struct CombinedBatch final : QueryBatch {
@@ -153,7 +151,7 @@ public:
             sum.relative = std::max(sum.relative, rounding.relative);
             sum.absolute += rounding.absolute;
         }
-        sum.relative += static_cast<double>(parts_.size()) * unit;
+        sum.relative += static_cast<double>(parts_.size()) * roundoff;
         return sum;
     }
     double largest_self_value() const noexcept override {
@@ -197,9 +195,9 @@ public:
             product.absolute =
                 bound_product(product.absolute, bound_product(next_largest, 1 + next.relative)) +
                 bound_product(next.absolute, bound_product(largest, 1 + product.relative)) +
-                bound_product(product.absolute, next.absolute) + smallest;
+                bound_product(product.absolute, next.absolute) + underflow;
             product.relative += next.relative + product.relative * next.relative +
-                                3 * unit * (1 + product.relative) * (1 + next.relative);
+                                3 * roundoff * (1 + product.relative) * (1 + next.relative);
             largest = bound_product(largest, next_largest);
         }
         return product;
@@ -235,7 +233,8 @@ public:
     Isa isa() const noexcept override { return space_->isa(); }
     Rounding rounding() const noexcept override {
         const Rounding rounding = space_->rounding();
-        return {rounding.relative + 2 * unit, bound_product(rounding.absolute, factor_) + smallest};
+        return {rounding.relative + 2 * roundoff,
+                bound_product(rounding.absolute, factor_) + underflow};
     }
     double largest_self_value() const noexcept override {
         return bound_product(space_->largest_self_value(), factor_);
@@ -292,7 +291,7 @@ private:
     [[nodiscard]] double limit_below(double value) const noexcept {
         constexpr double greatest = std::numeric_limits<double>::max();
         const double quotient = std::clamp(value / factor_, -greatest, greatest);
-        double step = std::max({2 * unit * std::abs(quotient), smallest / factor_, smallest});
+        double step = std::max({2 * roundoff * std::abs(quotient), underflow / factor_, underflow});
         double limit = quotient;
         for (; limit > -HUGE_VAL && !(limit * factor_ < value); step *= 2) limit = quotient - step;
         return limit;
@@ -339,7 +338,7 @@ public:
         const Rounding rounding = space_->rounding();
         const double share = rounding.relative + rounding.absolute / smallest_normalizable;
         if (!(share < 0.5)) return {HUGE_VAL, HUGE_VAL};
-        return {2 * share * (1 + 2 * share) + 4 * unit, 0.0};
+        return {2 * share * (1 + 2 * share) + 4 * roundoff, 0.0};
     }
     bool is_parallel() const noexcept override { return space_->is_parallel(); }
     double largest_self_value() const noexcept override { return 1.0; }
@@ -381,7 +380,7 @@ public:
     double value_below(double score) const override { return score - 2 * score_error_; }
     double score_near(double value) const noexcept override { return value; }
     ScoreRange scores_below(double value, double) const override {
-        return {-HUGE_VAL, value - score_error_ - unit * (std::abs(value) + 1)};
+        return {-HUGE_VAL, value - score_error_ - roundoff * (std::abs(value) + 1)};
     }
     bool map_products(const Space& queries, std::size_t query, Selection objects,
                       double* values) const override {

@@ -31,7 +31,7 @@ MinMaxSpace::MinMaxSpace(std::shared_ptr<const VectorStore> store, Isa isa)
 // + 1 roundings, the smaller one by n + 2, and the quotient, at most 1, adds one. Dividing by what
 // is off by a share g costs g / (1 - g).
 Rounding MinMaxSpace::rounding() const noexcept {
-    const double lost = (4.0 * static_cast<double>(store_->longest_sum()) + 16.0) * 0x1p-53;
+    const double lost = (4.0 * static_cast<double>(store_->longest_sum()) + 16.0) * roundoff;
     const double share = lost / (1.0 - lost);
     return {share / (1.0 - share), 0.0};
 }

@@ -11,7 +11,6 @@
 namespace fastmks {
 namespace {
 
-constexpr double unit = 0x1p-53;
 constexpr double largest_whole = 0x1p20;
 constexpr double largest_whole_score = 0x1p30;
 
@@ -116,7 +115,7 @@ double LocalAlignmentSpace::relative_error() const noexcept {
     double largest = std::max(kernel_.gap_open, kernel_.gap_extend);
     for (const double score : kernel_.scores) largest = std::max(largest, std::abs(score));
     const double steps = 2.0 * static_cast<double>(store_->longest()) + 2.0;
-    const double errors = steps * (8.0 + beta_ * largest) * unit;
+    const double errors = steps * (8.0 + beta_ * largest) * roundoff;
     return errors < 0.5 ? errors / (1.0 - errors) : HUGE_VAL;
 }
 
@@ -235,7 +234,7 @@ double BestAlignmentSpace::bound(const BestAlignmentSpace& queries, std::size_t 
     const double terms = static_cast<double>(store_->length(object)) +
                          static_cast<double>(queries.store_->length(query)) +
                          2.0 * static_cast<double>(n_letters) + 8.0;
-    return sum * (1.0 + 2.0 * terms * unit);
+    return sum * (1.0 + 2.0 * terms * roundoff);
 }
 
 }  // namespace fastmks

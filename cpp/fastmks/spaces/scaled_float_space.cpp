@@ -8,8 +8,6 @@
 namespace fastmks {
 namespace {
 
-constexpr double unit = 0x1p-53;
-
 struct WideBatch final : QueryBatch {
     WideBatch(const WideSpace& space_, std::size_t begin_, std::size_t end_)
         : QueryBatch(begin_, end_), space(space_) {}
@@ -32,7 +30,7 @@ void WideSpace::keep_roots() {
 Rounding WideSpace::rounding() const noexcept {
     const double share = relative_error();
     if (!form_.is_mercer || !(share < 0.5)) return {HUGE_VAL, HUGE_VAL};
-    return {form_.is_normalized ? 2 * share * (1 + 2 * share) + 4 * unit : share, 0.0};
+    return {form_.is_normalized ? 2 * share * (1 + 2 * share) + 4 * roundoff : share, 0.0};
 }
 
 double WideSpace::largest_self_value() const noexcept {

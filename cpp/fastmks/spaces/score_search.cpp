@@ -4,34 +4,22 @@
 #include "fastmks/spaces/score_search.hpp"
 
 namespace fastmks {
-namespace {
-
-constexpr double unit = 0x1p-53;
-constexpr double smallest = 0x1p-1074;
-
-// What n roundings in a row can change, as a share.
-double share_lost(double n) {
-    return n * unit / (1.0 - n * unit);
-}
-
-}  // namespace
-
 ScoreError score_error(ScoreKind kind, const VectorStore& store) {
     // A sparse query may have more entries than any object, but only shared columns add up.
     const auto terms = static_cast<double>(store.longest_sum());
-    const double share = share_lost(terms + 3) + unit;
-    const double lost = terms * static_cast<double>(n_lanes) * smallest;
+    const double share = share_lost(terms + 3) + roundoff;
+    const double lost = terms * static_cast<double>(n_lanes) * underflow;
     switch (kind) {
         case ScoreKind::product:
             if (store.has_exact_products()) return {0.0, 0.0, 0.0};
             return {share, 0.0, lost};
         case ScoreKind::cosine:  // each norm is a sum of its own, as long as the longest row
             return {0.0, 0.0,
-                    2 * share_lost(static_cast<double>(store.n_columns()) + 8) + 5 * unit};
+                    2 * share_lost(static_cast<double>(store.n_columns()) + 8) + 5 * roundoff};
         case ScoreKind::distance: {
             const auto columns = static_cast<double>(padded(store.n_columns()) / n_lanes);
             return {0.0, share_lost(columns + 16),
-                    columns * static_cast<double>(n_lanes) * smallest};
+                    columns * static_cast<double>(n_lanes) * underflow};
         }
         case ScoreKind::none:
             break;

@@ -72,10 +72,9 @@ Wide GlobalAlignmentSpace::compute(const WideSpace& queries, std::size_t query, 
 // since w <= exp(-t) and there are at most 3^s paths; and both K and 1 are at most
 // sqrt(K(x, x) K(y, y)). So 12 s + 2 c * 2 A units. See docs/how-it-works/numerics.md.
 double GlobalAlignmentSpace::relative_error() const noexcept {
-    constexpr double unit = 0x1p-53;
     const double steps = 2.0 * static_cast<double>(store_->longest());
     const double c = static_cast<double>(store_->n_channels()) + 12.0;
-    const double errors = steps * (12.0 + 4.4 * c) * unit;
+    const double errors = steps * (12.0 + 4.4 * c) * roundoff;
     return errors < 0.1 ? 1.2 * errors : HUGE_VAL;
 }
 

@@ -42,7 +42,7 @@ public:
 
     std::size_t size() const noexcept override { return store_->size(); }
     /// Counts are exact and the quotient, at most 1, is rounded once.
-    Rounding rounding() const noexcept override { return {0x1p-53, 0.0}; }
+    Rounding rounding() const noexcept override { return {roundoff, 0.0}; }
     bool is_zero(std::size_t position) const override { return store_->sizes()[position] == 0; }
     bool accepts(const Space& queries) const noexcept override;
     std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override;

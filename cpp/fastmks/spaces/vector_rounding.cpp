@@ -7,24 +7,16 @@
 namespace fastmks {
 namespace {
 
-constexpr double unit = 0x1p-53;        // rounding to nearest is off by at most this share
-constexpr double smallest = 0x1p-1074;  // and, where results underflow, by less than this
-
 // exp(t) with |t| known to a share `error`: exp(t) overflows beyond this.
 constexpr double largest_exponent = 710.0;
-
-// What n roundings in a row can change, as a share: n u / (1 - n u).
-double share_lost(double n) {
-    return n * unit / (1.0 - n * unit);
-}
 
 Rounding polynomial_rounding(const VectorKernel& kernel, double product, double lost) {
     if (kernel.offset < 0.0) return {HUGE_VAL, HUGE_VAL};
     const double degree = kernel.degree;
-    const double base = product + 3 * unit;
+    const double base = product + 3 * roundoff;
     const double from_lost = degree * kernel.scale * lost;
-    Rounding rounding{std::expm1(degree * (base + unit)) + from_lost,
-                      from_lost + 2 * degree * smallest};
+    Rounding rounding{std::expm1(degree * (base + roundoff)) + from_lost,
+                      from_lost + 2 * degree * underflow};
     // K(x, x) is at least offset^degree, so what underflow loses is a share of it.
     const double least = std::pow(kernel.offset, degree) * 0.5;
     if (least > 0x1p-900) {
@@ -38,8 +30,8 @@ Rounding polynomial_rounding(const VectorKernel& kernel, double product, double 
 
 Rounding VectorSpace::rounding() const noexcept {
     const auto terms = static_cast<double>(store_->longest_sum());
-    const double product = share_lost(terms + 3) + unit;
-    const double lost = terms * static_cast<double>(n_lanes) * smallest;
+    const double product = share_lost(terms + 3) + roundoff;
+    const double lost = terms * static_cast<double>(n_lanes) * underflow;
     switch (kernel_.form) {
         case VectorForm::linear:
             if (store_->has_exact_products()) return {0.0, 0.0};
@@ -47,11 +39,11 @@ Rounding VectorSpace::rounding() const noexcept {
         case VectorForm::polynomial:
             return polynomial_rounding(kernel_, product, lost);
         case VectorForm::exponential:
-            return {std::expm1(largest_exponent * (product + 2 * unit) + kernel_.scale * lost) +
-                        4 * unit,
+            return {std::expm1(largest_exponent * (product + 2 * roundoff) + kernel_.scale * lost) +
+                        4 * roundoff,
                     0.0};
         case VectorForm::cosine:
-            return {2 * product + 5 * unit, 0.0};
+            return {2 * product + 5 * roundoff, 0.0};
         case VectorForm::tanh:  // not Mercer: K(x, x) says nothing about K(x, y)
             return {HUGE_VAL, HUGE_VAL};
         case VectorForm::gaussian:

@@ -8,13 +8,6 @@
 #include "fastmks/spaces/vector_space.hpp"
 
 namespace fastmks {
-namespace {
-
-constexpr double unit = 0x1p-53;
-constexpr double smallest = 0x1p-1074;
-
-}  // namespace
-
 ScoreKind VectorSpace::score_kind() const noexcept {
     if (kernel_.form == VectorForm::cosine) return ScoreKind::cosine;
     if (!is_distance_form()) return ScoreKind::product;
@@ -57,7 +50,7 @@ double VectorSpace::value_error(double value) const noexcept {
             return 0.0;
         default:
             // Two approximations of one increasing function, each within 4 units of it.
-            return 16 * unit * std::abs(value) + 4 * smallest;
+            return 16 * roundoff * std::abs(value) + 4 * underflow;
     }
 }
 
@@ -127,13 +120,13 @@ ScoreRange VectorSpace::powers_below(double value, double largest) const {
     const double low = (-least - kernel_.offset) / kernel_.scale;
     const double high = (least - kernel_.offset) / kernel_.scale;
     // These two divisions round as well.
-    const double spare = 8 * unit * (std::abs(low) + std::abs(high)) + smallest;
+    const double spare = 8 * roundoff * (std::abs(low) + std::abs(high)) + underflow;
     return {low + spare, high - spare};
 }
 
 double VectorSpace::value_beyond(double distance, double largest) const {
     if (is_increasing() || !std::isfinite(largest)) return -HUGE_VAL;
-    const double least = kernel_.scale * distance * (1 - 4 * unit) - power_error(largest);
+    const double least = kernel_.scale * distance * (1 - 4 * roundoff) - power_error(largest);
     return least > 0.0 ? power(least) : 0.0;
 }
 
@@ -151,7 +144,7 @@ double VectorSpace::power_reach(double largest) const noexcept {
 // sum that round; and the middle, where it is 0.
 double VectorSpace::power_error(double largest) const {
     const ScoreError error = score_error(ScoreKind::product, *store_);
-    return kernel_.scale * error.at(largest) + 16 * unit * power_reach(largest) + 2 * smallest;
+    return kernel_.scale * error.at(largest) + 16 * roundoff * power_reach(largest) + 2 * underflow;
 }
 
 }  // namespace fastmks

@@ -1,0 +1,30 @@
+#pragma once
+
+namespace fastmks {
+
+/// Rounding to nearest is off by at most this share of the result,
+inline constexpr double roundoff = 0x1p-53;
+/// and, where results underflow, by less than this.
+inline constexpr double underflow = 0x1p-1074;
+/// What n roundings in a row can change, as a share.
+[[nodiscard]] constexpr double share_lost(double n) noexcept {
+    return n * roundoff / (1.0 - n * roundoff);
+}
+
+/// Rounding to float32 is off by at most this share of the result.
+inline constexpr double float32_roundoff = 0x1p-24;
+/// A length times this is at least the exact one, whatever it lost on the way to float32.
+inline constexpr double float32_up = 1 + 0x1p-20;
+
+/// How far a canonical value may lie from the exact one:
+///     |K^(x, y) - K(x, y)| <= relative * sqrt(K(x, x) * K(y, y)) + absolute
+/// for objects x and y of one space; for a query of another, the greater of the two spaces' figures
+/// holds (a long sparse query has a longer sum in its norm than any object). `absolute` is what
+/// underflow can lose. Infinity means that no such bound holds, so nothing may be pruned on the
+/// strength of one.
+struct Rounding {
+    double relative;
+    double absolute;
+};
+
+}  // namespace fastmks
