@@ -11,10 +11,8 @@ namespace fastmks::bindings {
 /// The instruction set of that name; throws std::invalid_argument where this CPU has none.
 [[nodiscard]] Isa parse_isa(const std::string& name);
 
-/// A new exception type of the module, for a fault of the core.
-[[nodiscard]] nanobind::handle new_fault(nanobind::module_& m, const char* name);
-
 // One function per bound noun; module.cpp calls them in the order of the layers.
+void register_faults(nanobind::module_& m);
 void register_watch(nanobind::module_& m);
 void register_matrix(nanobind::module_& m);
 void register_stores(nanobind::module_& m);

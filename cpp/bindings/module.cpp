@@ -10,6 +10,7 @@ NB_MODULE(_core, m) {
     nanobind::set_leak_warnings(false);
     m.attr("version") = FASTMKS_VERSION;
     fastmks::bindings::watch_for_the_end_of_python();
+    fastmks::bindings::register_faults(m);
     fastmks::bindings::register_watch(m);
     fastmks::bindings::register_matrix(m);
     fastmks::bindings::register_stores(m);

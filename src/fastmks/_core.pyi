@@ -11,6 +11,38 @@ from typing_extensions import CapsuleType
 
 version: str = '0.1.0'
 
+itself: int = 18446744073709551615
+
+class ValueFault(ArithmeticError):
+    pass
+
+class SelfValueFault(ArithmeticError):
+    pass
+
+class MissingSelfValue(ArithmeticError):
+    pass
+
+class ReturnFault(ArithmeticError):
+    pass
+
+class NotMercerFault(ArithmeticError):
+    pass
+
+class TriangleFault(ArithmeticError):
+    pass
+
+class PivotFault(ArithmeticError):
+    pass
+
+class BoundFault(ArithmeticError):
+    pass
+
+class CoordinateFault(ArithmeticError):
+    pass
+
+class DamageFault(ArithmeticError):
+    pass
+
 def set_check(check: object | None) -> object:
     """
     Make long work on this thread call a function a few times a second, or None. Returns the one before. The caller keeps the function alive while it is set.
@@ -70,27 +102,6 @@ def count_grams(letters: Annotated[NDArray[numpy.uint32], dict(shape=(None,), or
     """
     The grams of some sequences and their counts: offsets, columns, counts, number of columns, and the first row whose inner product with itself exceeds 2**53.
     """
-
-class ValueFault(ArithmeticError):
-    pass
-
-class SelfValueFault(ArithmeticError):
-    pass
-
-class NotMercerFault(ArithmeticError):
-    pass
-
-class TriangleFault(ArithmeticError):
-    pass
-
-class BoundFault(ArithmeticError):
-    pass
-
-class PivotFault(ArithmeticError):
-    pass
-
-class DamageFault(ArithmeticError):
-    pass
 
 class Space:
     """Objects under one kernel."""
@@ -169,12 +180,6 @@ def best_alignment_space(store: ResidueStore, isa: str, scores: Annotated[NDArra
 
 def global_alignment_space(store: SeriesStore, isa: str, bandwidth: float, triangular: int, is_normalized: bool) -> Space: ...
 
-class ReturnFault(ArithmeticError):
-    pass
-
-class MissingSelfValue(ArithmeticError):
-    pass
-
 def python_space(calls: object, relative: float, isa: str) -> Space:
     """The space does not keep `calls` alive."""
 
@@ -208,9 +213,6 @@ def filter_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.
 def filter_above(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, progress: object | None) -> tuple[tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64]], tuple[int, int]]: ...
 
 def scan_matrix(objects: Space, queries: Space, threads: int) -> NDArray[numpy.float64]: ...
-
-class CoordinateFault(ArithmeticError):
-    pass
 
 class Projection:
     """Puts objects into a few coordinates."""
@@ -363,8 +365,6 @@ class CoverTree:
     def find_false_figure(self, space: Space, progress: object | None) -> str: ...
 
 smallest_base: float = 1.000001
-
-itself: int = 18446744073709551615
 
 largest_self_value: float = 2.247116418577895e+307
 

@@ -126,17 +126,6 @@ auto above(const Space& objects, const Space& queries, const std::optional<Posit
 }  // namespace
 
 void register_sketch(nb::module_& m) {
-    static nb::handle coordinate_fault;
-    coordinate_fault = new_fault(m, "CoordinateFault");
-    nb::register_exception_translator(
-        [](const std::exception_ptr& thrown, void* type) {
-            try {
-                std::rethrow_exception(thrown);
-            } catch (const CoordinateFault& fault) {
-                PyErr_SetString(static_cast<nb::handle*>(type)->ptr(), fault.what());
-            }
-        },
-        &coordinate_fault);
     nb::class_<Projection>(m, "Projection", "Puts objects into a few coordinates.")
         .def_prop_ro("dimension", &Projection::dimension);
     nb::class_<AxisProjection, Projection>(m, "AxisProjection", "Puts vectors on axes.")

@@ -70,30 +70,9 @@ std::uintptr_t capsule_address(const nb::capsule& capsule) {
     return reinterpret_cast<std::uintptr_t>(capsule.data());
 }
 
-struct FaultTypes {
-    nb::handle return_fault;
-    nb::handle missing_self_value;
-};
-
-void translate_fault(const std::exception_ptr& thrown, void* payload) {
-    const auto& types = *static_cast<FaultTypes*>(payload);
-    try {
-        std::rethrow_exception(thrown);
-    } catch (const ReturnFault& fault) {
-        PyErr_SetObject(types.return_fault.ptr(),
-                        nb::make_tuple(fault.query, fault.object, fault.problem.c_str()).ptr());
-    } catch (const MissingSelfValue& fault) {
-        PyErr_SetObject(types.missing_self_value.ptr(), nb::make_tuple(fault.object).ptr());
-    }
-}
-
 }  // namespace
 
 void register_own(nb::module_& m) {
-    static FaultTypes types;
-    types = {new_fault(m, "ReturnFault"), new_fault(m, "MissingSelfValue")};
-    nb::register_exception_translator(&translate_fault, &types);
-
     m.def("python_space", &python_space, "calls"_a, "relative"_a, "isa"_a,
           "The space does not keep `calls` alive.");
     m.def("function_space", &function_space, "rows"_a.noconvert(), "owner"_a, "address"_a,

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "bindings/core/gil.hpp"
+#include "fastmks/core/faults.hpp"
 #include "fastmks/core/geometry.hpp"
 
 namespace nb = nanobind;
@@ -233,7 +234,7 @@ double PythonSpace::number(nb::handle returned, std::size_t query, std::size_t o
     if (PyFloat_Check(returned.ptr())) return PyFloat_AsDouble(returned.ptr());
     const nb::object read = read_(returned, nb::none());
     if (nb::isinstance<nb::str>(read)) {
-        throw ReturnFault(query, object, nb::cast<nb::str>(read).c_str());
+        throw ReturnFault{query, object, nb::cast<nb::str>(read).c_str()};
     }
     return nb::cast<double>(read);
 }
@@ -245,7 +246,7 @@ void PythonSpace::numbers(nb::handle returned, std::size_t n, std::size_t query,
     if (returned.type().ptr() != array_type_.ptr() || !Buffer(returned).holds_doubles(n)) {
         read = read_(returned, n);
         if (nb::isinstance<nb::str>(read)) {
-            throw ReturnFault(query, object, nb::cast<nb::str>(read).c_str());
+            throw ReturnFault{query, object, nb::cast<nb::str>(read).c_str()};
         }
     }
     const Buffer buffer(read);

@@ -3,27 +3,15 @@
 #include <nanobind/nanobind.h>
 
 #include <cstddef>
-#include <exception>
 #include <memory>
-#include <string>
 
 #include "bindings/core/gil.hpp"
 #include "fastmks/core/space.hpp"
 
 namespace fastmks::bindings {
 
-/// A function of the user that did not return what it must.
-struct ReturnFault : std::exception {
-    ReturnFault(std::size_t query_, std::size_t object_, std::string problem_)
-        : query(query_), object(object_), problem(std::move(problem_)) {}
-    const char* what() const noexcept override { return problem.c_str(); }
-    std::size_t query;
-    std::size_t object;  ///< the first of the block, or `itself`
-    std::string problem;
-};
-
-/// The same in two forms: (x, y) -> value, and (x, ys) -> values, which goes first where it is
-/// there. Both borrowed, either may be absent.
+/// A function of the user in two forms: (x, y) -> value, and (x, ys) -> values, which goes first
+/// where it is there. Both borrowed, either may be absent.
 struct PythonFunction {
     nanobind::handle pair;
     nanobind::handle block;

@@ -12,10 +12,7 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/core/gil.hpp"
-#include "fastmks/core/geometry.hpp"
 #include "fastmks/core/pulse.hpp"
-#include "fastmks/core/top_k.hpp"
-#include "fastmks/filters/pivot_projection.hpp"
 #include "fastmks/spaces/algebra.hpp"
 #include "fastmks/spaces/traced_space.hpp"
 #include "fastmks/spaces/vector_space.hpp"
@@ -90,48 +87,6 @@ nb::ndarray<nb::numpy, bool> seen(const TracedSpace& space) {
     return {data, {space.size()}, owner};
 }
 
-// Core faults become exceptions whose arguments are the positions and the value; fastmks.spaces
-// turns those into errors that name the objects.
-struct FaultTypes {
-    nb::handle value_fault;
-    nb::handle self_value_fault;
-    nb::handle not_mercer_fault;
-    nb::handle triangle_fault;
-    nb::handle bound_fault;
-    nb::handle pivot_fault;
-    nb::handle damage_fault;
-};
-
-void translate_fault(const std::exception_ptr& thrown, void* payload) {
-    const auto& types = *static_cast<FaultTypes*>(payload);
-    try {
-        std::rethrow_exception(thrown);
-    } catch (const ValueFault& fault) {
-        PyErr_SetObject(types.value_fault.ptr(),
-                        nb::make_tuple(fault.query, fault.object, fault.value).ptr());
-    } catch (const SelfValueFault& fault) {
-        PyErr_SetObject(types.self_value_fault.ptr(),
-                        nb::make_tuple(fault.object, fault.value).ptr());
-    } catch (const NotMercerFault& fault) {
-        PyErr_SetObject(types.not_mercer_fault.ptr(),
-                        nb::make_tuple(fault.query, fault.object, fault.value, fault.limit).ptr());
-    } catch (const TriangleFault& fault) {
-        PyErr_SetObject(
-            types.triangle_fault.ptr(),
-            nb::make_tuple(fault.a, fault.b, fault.c, fault.ab, fault.bc, fault.ca).ptr());
-    } catch (const BoundFault& fault) {
-        PyErr_SetObject(types.bound_fault.ptr(),
-                        nb::make_tuple(fault.query, fault.object, fault.value, fault.bound).ptr());
-    } catch (const PivotFault& fault) {
-        PyErr_SetObject(
-            types.pivot_fault.ptr(),
-            nb::make_tuple(fault.query, fault.object, fault.value, fault.limit, fault.pivots)
-                .ptr());
-    } catch (const DamageFault& fault) {
-        PyErr_SetString(types.damage_fault.ptr(), fault.what());
-    }
-}
-
 }  // namespace
 
 Isa parse_isa(const std::string& name) {
@@ -141,22 +96,7 @@ Isa parse_isa(const std::string& name) {
     throw std::invalid_argument("no such instruction set here: " + name);
 }
 
-nb::handle new_fault(nb::module_& m, const char* name) {
-    const std::string full_name = std::string("fastmks._core.") + name;
-    nb::object type =
-        nb::steal(PyErr_NewException(full_name.c_str(), PyExc_ArithmeticError, nullptr));
-    m.attr(name) = type;
-    return type.release();
-}
-
 void register_spaces(nb::module_& m) {
-    static FaultTypes types;
-    types = {new_fault(m, "ValueFault"),     new_fault(m, "SelfValueFault"),
-             new_fault(m, "NotMercerFault"), new_fault(m, "TriangleFault"),
-             new_fault(m, "BoundFault"),     new_fault(m, "PivotFault"),
-             new_fault(m, "DamageFault")};
-    nb::register_exception_translator(&translate_fault, &types);
-
     nb::class_<Space>(m, "Space", "Objects under one kernel.")
         .def("__len__", &Space::size)
         .def_prop_ro(

@@ -265,7 +265,6 @@ void register_tree(nb::module_& m) {
         .def("find_false_figure", &find_in<find_false_figure>, "space"_a, "progress"_a.none());
 
     m.attr("smallest_base") = smallest_base;
-    m.attr("itself") = itself;
     m.attr("largest_self_value") = Geometry::largest_self_value;
     m.def("build_cover_tree", &build, "space"_a, "base"_a, "threads"_a, "progress"_a.none());
     m.def("restore_cover_tree", &restore, "arrays"_a, "n_objects"_a);

@@ -3,36 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
-#include <exception>
 
-#include "fastmks/core/space.hpp"
+#include "fastmks/core/rounding.hpp"
 
 namespace fastmks {
-
-/// Stands for the object of a fault that is the query itself.
-inline constexpr std::size_t itself = SIZE_MAX;
-
-/// Values that no Mercer kernel can have: |K(x, y)| > sqrt(K(x, x) K(y, y)) beyond rounding.
-struct NotMercerFault : std::exception {
-    NotMercerFault(std::size_t query_, std::size_t object_, double value_, double limit_)
-        : query(query_), object(object_), value(value_), limit(limit_) {}
-    const char* what() const noexcept override { return "values contradict a Mercer kernel"; }
-    std::size_t query;
-    std::size_t object;
-    double value;
-    double limit;  ///< what |K(x, y)| may be at most
-};
-
-/// Three objects whose distances break the triangle inequality beyond rounding.
-struct TriangleFault : std::exception {
-    TriangleFault(std::size_t a_, std::size_t b_, std::size_t c_, double ab_, double bc_,
-                  double ca_)
-        : a(a_), b(b_), c(c_), ab(ab_), bc(bc_), ca(ca_) {}
-    const char* what() const noexcept override { return "distances break the triangle inequality"; }
-    std::size_t a, b, c;
-    double ab, bc, ca;
-};
 
 /// Lengths and distances in the kernel's Hilbert space, from canonical values, each with the side
 /// on which it errs. Where the rounding of the values has no bound, `above` is infinite and nothing

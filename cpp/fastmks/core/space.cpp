@@ -5,6 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "fastmks/core/faults.hpp"
 #include "fastmks/simd/loops.hpp"
 
 namespace fastmks {
@@ -19,8 +20,8 @@ void Space::check_values(const QueryBatch& queries, Selection objects, const dou
     if (loops_for(isa()).vectors.all_finite(values, n)) return;
     for (std::size_t at = 0; at < n; ++at) {
         if (!std::isfinite(values[at])) {
-            throw ValueFault(queries.begin + at / objects.size, objects[at % objects.size],
-                             values[at]);
+            throw ValueFault{queries.begin + at / objects.size, objects[at % objects.size],
+                             values[at]};
         }
     }
 }

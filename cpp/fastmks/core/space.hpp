@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <exception>
 #include <memory>
 #include <typeinfo>
 #include <vector>
@@ -15,35 +14,6 @@
 namespace fastmks {
 
 class VectorStore;
-
-/// A kernel value that is NaN or infinite.
-struct ValueFault : std::exception {
-    ValueFault(std::size_t query_, std::size_t object_, double value_)
-        : query(query_), object(object_), value(value_) {}
-    const char* what() const noexcept override { return "kernel value is not finite"; }
-    std::size_t query;
-    std::size_t object;
-    double value;
-};
-
-/// A value greater than what `bounds` promised for it.
-struct BoundFault : std::exception {
-    BoundFault(std::size_t query_, std::size_t object_, double value_, double bound_)
-        : query(query_), object(object_), value(value_), bound(bound_) {}
-    const char* what() const noexcept override { return "value exceeds its upper bound"; }
-    std::size_t query;
-    std::size_t object;
-    double value;
-    double bound;
-};
-
-/// K(x, x) that no normalisation can use: negative, or swallowed by rounding.
-struct SelfValueFault : std::exception {
-    SelfValueFault(std::size_t object_, double value_) : object(object_), value(value_) {}
-    const char* what() const noexcept override { return "self value cannot be normalised"; }
-    std::size_t object;
-    double value;
-};
 
 /// Some objects of a space, made ready to be compared with many others.
 class QueryBatch {

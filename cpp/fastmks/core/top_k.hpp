@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <limits>
 #include <vector>
+
+#include "fastmks/core/faults.hpp"
 
 namespace fastmks {
 
@@ -151,15 +152,10 @@ private:
     bool is_sorted_ = false;  // and so no heap
 };
 
-/// A search that found fewer objects than there are: what it went by was damaged, or forged.
-struct DamageFault : std::exception {
-    const char* what() const noexcept override { return "a search found fewer than k objects"; }
-};
-
 /// The best k, best first. Throws DamageFault where there are fewer.
 [[nodiscard]] inline const std::vector<Hit>& best_of(TopK& found, std::size_t k) {
     const std::vector<Hit>& hits = found.sorted();
-    if (hits.size() < k) throw DamageFault();
+    if (hits.size() < k) throw DamageFault{};
     return hits;
 }
 

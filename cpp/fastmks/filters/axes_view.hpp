@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "fastmks/core/faults.hpp"
 #include "fastmks/core/matrix.hpp"
 #include "fastmks/core/space.hpp"
 #include "fastmks/filters/projection.hpp"
@@ -41,7 +42,7 @@ inline double greatest_entry(const double* row, std::size_t n) {
         is_finite &= x <= largest;
         greatest = std::max(greatest, x);
     }
-    if (!is_finite) throw CoordinateFault();
+    if (!is_finite) throw CoordinateFault{};
     return greatest;
 }
 

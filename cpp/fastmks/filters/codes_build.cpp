@@ -3,6 +3,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "fastmks/core/faults.hpp"
 #include "fastmks/filters/codes.hpp"
 
 namespace fastmks {
@@ -134,7 +135,7 @@ Sketch::Rows Sketch::read(const Space& objects, std::size_t threads, const Watch
         for (std::size_t i = begin; i < end; ++i) {
             const std::size_t at = i - begin;
             if (!std::isfinite(part.norms[at]) || !std::isfinite(part.errors[at])) {
-                throw CoordinateFault();
+                throw CoordinateFault{};
             }
             exponents[i] = part.exponents[at];
             rows.norms[i] = part.norms[at];

@@ -6,6 +6,7 @@
 #include <functional>
 #include <mutex>
 
+#include "fastmks/core/faults.hpp"
 #include "fastmks/simd/loops.hpp"
 
 namespace fastmks {
@@ -161,7 +162,7 @@ private:
             for (std::size_t j = 0; j < n; ++j, ++at) {
                 const auto position = static_cast<std::size_t>(at->position);
                 if (values_[j] > at->value) {
-                    throw BoundFault(query_, position, values_[j], at->value);
+                    throw BoundFault{query_, position, values_[j], at->value};
                 }
                 offer(Hit{values_[j], problem_.name(position)});
             }

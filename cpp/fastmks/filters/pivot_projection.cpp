@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "fastmks/core/faults.hpp"
 #include "fastmks/simd/loops.hpp"
 
 namespace fastmks {
@@ -152,7 +153,7 @@ PivotProjection::PivotProjection(const Space& objects, const std::vector<std::in
     for (const std::int64_t position : wanted) {
         const auto at = static_cast<std::size_t>(position);
         const double self = objects.self_value(at);
-        if (self < 0.0) throw NotMercerFault(at, itself, self, 0.0);
+        if (self < 0.0) throw NotMercerFault{at, itself, self, 0.0};
         const double norm = geometry.norm_above(self);
         if (!(norm > 0.0 && self <= Geometry::largest_self_value)) continue;
         const Pivot pivot{position, exponent_of(norm), std::ldexp(norm, -exponent_of(norm))};
@@ -294,7 +295,7 @@ void PivotProjection::place(const Space& objects, std::size_t position, double s
     const Geometry geometry(space_.rounding(), objects.rounding());
     const std::size_t m = n_pivots();
     double* z = out.rows.data() + i * out.dimension;
-    if (self < 0.0) throw NotMercerFault(position, itself, self, 0.0);
+    if (self < 0.0) throw NotMercerFault{position, itself, self, 0.0};
     const double above = geometry.norm_above(self);
     const int exponent = exponent_of(above);
     const double norm = std::ldexp(above, -exponent);
@@ -302,7 +303,7 @@ void PivotProjection::place(const Space& objects, std::size_t position, double s
     out.norms[i] = norm;
     for (std::size_t j = 0; norm == 0.0 && j < m; ++j) {
         if (values[j] != 0.0) {
-            throw NotMercerFault(position, static_cast<std::size_t>(positions_[j]), values[j], 0.0);
+            throw NotMercerFault{position, static_cast<std::size_t>(positions_[j]), values[j], 0.0};
         }
     }
     const double relative = geometry.relative();
@@ -323,9 +324,12 @@ void PivotProjection::place(const Space& objects, std::size_t position, double s
         square += z[c] * z[c];
         if (std::sqrt(square) * (2 - up) - error > norm) {
             const double seen = std::ldexp(square, 2 * exponent);
-            throw PivotFault(
-                position, itself, seen, self,
-                {pivots_.begin(), pivots_.begin() + static_cast<std::ptrdiff_t>(c) + 1});
+            throw PivotFault{
+                position,
+                itself,
+                seen,
+                self,
+                {pivots_.begin(), pivots_.begin() + static_cast<std::ptrdiff_t>(c) + 1}};
         }
     }
     const double length = std::sqrt(square);
@@ -351,8 +355,8 @@ ScoreRange PivotProjection::scores_below(const Space& objects, const Space& quer
 
 void PivotProjection::exceeded(std::size_t query, std::size_t object, double value,
                                double limit) const {
-    if (pivots_.empty()) throw NotMercerFault(query, object, value, limit);
-    throw PivotFault(query, object, value, limit, pivots_);
+    if (pivots_.empty()) throw NotMercerFault{query, object, value, limit};
+    throw PivotFault{query, object, value, limit, pivots_};
 }
 
 }  // namespace fastmks

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <string>
 #include <vector>
 
@@ -11,25 +10,6 @@
 #include "fastmks/filters/projection.hpp"
 
 namespace fastmks {
-
-/// Values with some pivots that no Mercer kernel can have. `query` is the object whose values they
-/// are; `object` another one whose value exceeds what the pivots allow, or `itself` where the part
-/// of the query that lies in the pivots' span is longer than the query.
-struct PivotFault : std::exception {
-    PivotFault(std::size_t query_, std::size_t object_, double value_, double limit_,
-               std::vector<std::int64_t> pivots_)
-        : query(query_),
-          object(object_),
-          value(value_),
-          limit(limit_),
-          pivots(std::move(pivots_)) {}
-    const char* what() const noexcept override { return "pivots contradict a Mercer kernel"; }
-    std::size_t query;
-    std::size_t object;
-    double value;  ///< K(x, y), or the square of that length
-    double limit;  ///< what it may be at most
-    std::vector<std::int64_t> pivots;
-};
 
 /// Objects of any Mercer kernel on the span of some of them, the pivots, in the Hilbert space: the
 /// score is the kernel value itself, and the coordinates of an object are its values with the

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include "fastmks/core/faults.hpp"
 #include "fastmks/filters/query_groups.hpp"
 
 namespace fastmks {
@@ -108,7 +109,7 @@ private:
             const auto position = static_cast<std::size_t>(pivots[j]);
             if (problem_.skip_self && position == index) continue;
             const double value = coordinates_.known[(index - begin_) * pivots.size() + j];
-            if (!std::isfinite(value)) throw ValueFault(index, position, value);
+            if (!std::isfinite(value)) throw ValueFault{index, position, value};
             known_.push_back({value, problem_.name(position)});
         }
     }

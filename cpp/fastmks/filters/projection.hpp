@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <exception>
 #include <memory>
 #include <vector>
 
@@ -31,11 +30,6 @@ struct Coordinates {
 
     [[nodiscard]] std::size_t size() const noexcept { return norms.size(); }
     void resize(std::size_t n, std::size_t n_dimensions);
-};
-
-/// Coordinates that leave the range of numbers.
-struct CoordinateFault : std::exception {
-    const char* what() const noexcept override { return "coordinates are not finite"; }
 };
 
 /// Puts the objects of a space, and queries like them, into a few coordinates that bound their

@@ -5,6 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "fastmks/core/faults.hpp"
 #include "fastmks/core/pulse.hpp"
 #include "fastmks/simd/loops.hpp"
 #include "fastmks/spaces/score_search.hpp"
@@ -319,11 +320,11 @@ public:
             pulse_sometimes();
             build_self_evaluations_ += space_->self_evaluations(i);
             const double value = space_->self_value(i);
-            if (!std::isfinite(value)) throw ValueFault(i, i, value);
+            if (!std::isfinite(value)) throw ValueFault{i, i, value};
             // A zero self value may be underflow; only an object that is zero may be taken for
             // zero.
             const bool is_zero_object = value == 0.0 && space_->is_zero(i);
-            if (!is_zero_object && value < smallest_normalizable) throw SelfValueFault(i, value);
+            if (!is_zero_object && value < smallest_normalizable) throw SelfValueFault{i, value};
             normalizer_.set(i, value);
         }
         if (space_->is_product()) {

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "fastmks/core/faults.hpp"
+
 namespace fastmks {
 namespace {
 
@@ -40,7 +42,7 @@ double PrecomputedSpace::largest_self_value() const noexcept {
 
 double PrecomputedSpace::self_value(std::size_t position) const {
     const double value = self_values_[position];
-    if (std::isnan(value)) throw MissingSelfValue(position);
+    if (std::isnan(value)) throw MissingSelfValue{position};
     return value;
 }
 

@@ -2,19 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <vector>
 
 #include "fastmks/core/space.hpp"
 
 namespace fastmks {
-
-/// K(x, x) that someone needs and nobody gave.
-struct MissingSelfValue : std::exception {
-    explicit MissingSelfValue(std::size_t object_) : object(object_) {}
-    const char* what() const noexcept override { return "no value of an object with itself"; }
-    std::size_t object;
-};
 
 /// Values that were computed before, in a matrix that someone else keeps alive: a row for each
 /// object or query, a column for each object there is.

@@ -6,6 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "fastmks/core/faults.hpp"
 #include "fastmks/core/geometry.hpp"
 #include "fastmks/simd/loops.hpp"
 #include "fastmks/tree/cover_tree.hpp"
@@ -130,7 +131,7 @@ private:
         for (std::size_t i = 0; i < space_.size(); ++i) {
             n_self_evaluations_ += space_.self_evaluations(i);
             self_[i] = space_.self_value(i);
-            if (self_[i] < 0.0) throw NotMercerFault(i, itself, self_[i], 0.0);
+            if (self_[i] < 0.0) throw NotMercerFault{i, itself, self_[i], 0.0};
             if (!is_bounded(self_[i])) self_[i] = HUGE_VAL;
             if (i % watch_every == 0) watch_(0);
         }
@@ -394,8 +395,8 @@ private:
             const double limit = geometry_.largest_value(geometry_.norm_above(self),
                                                          geometry_.norm_above(selves_[i]));
             if (std::abs(values_[i]) > limit) {
-                throw NotMercerFault(point, static_cast<std::size_t>(objects_[i]), values_[i],
-                                     limit);
+                throw NotMercerFault{point, static_cast<std::size_t>(objects_[i]), values_[i],
+                                     limit};
             }
         }
     }
@@ -415,8 +416,9 @@ private:
                                  geometry_.square_slack(chosen.self_value, selves_[i]);
             const double around = chosen.distance + from_parent[i] + 4.0 * std::sqrt(slack);
             if (distances[i] > around * Geometry::up) {
-                throw TriangleFault(point, chosen.object, static_cast<std::size_t>(objects_[i]),
-                                    chosen.distance, distances[i], from_parent[i]);
+                throw TriangleFault{
+                    point,           chosen.object, static_cast<std::size_t>(objects_[i]),
+                    chosen.distance, distances[i],  from_parent[i]};
             }
         }
     }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <mutex>
 
+#include "fastmks/core/faults.hpp"
 #include "fastmks/tree/answers.hpp"
 #include "fastmks/tree/query_search.hpp"
 
@@ -220,7 +221,7 @@ private:
             const std::uint32_t place = candidates[i].place;
             const double largest = geometry_.largest_value(point_norm_, tree_.norms[place]);
             if (std::abs(values_[i]) > largest) {
-                throw NotMercerFault(point_, place, values_[i], largest);
+                throw NotMercerFault{point_, place, values_[i], largest};
             }
             const Hit hit{values_[i], tree_.order[place]};
             if (places.may_return(place)) group.best.offer(hit);

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <vector>
 
+#include "fastmks/core/faults.hpp"
 #include "fastmks/tree/all_above.hpp"
 #include "fastmks/tree/query_scope.hpp"
 #include "fastmks/tree/tree_search.hpp"
@@ -101,7 +102,7 @@ private:
         found_ = &found;
         counts_.self_evaluations += queries_.self_evaluations(query);
         self_value_ = queries_.self_value(query);
-        if (self_value_ < 0.0) throw NotMercerFault(query, itself, self_value_, 0.0);
+        if (self_value_ < 0.0) throw NotMercerFault{query, itself, self_value_, 0.0};
         bounds_ = QueryBounds(geometry_, self_value_);
         queries_.refill(batch_, query);
         frontier_.clear();
@@ -426,7 +427,7 @@ private:
     void offer(std::uint32_t place, double value) {
         if (!(value >= found_->threshold())) return;
         const double largest = geometry_.largest_value(bounds_.norm(), tree_.norms[place]);
-        if (std::abs(value) > largest) throw NotMercerFault(query_, place, value, largest);
+        if (std::abs(value) > largest) throw NotMercerFault{query_, place, value, largest};
         if (places_->may_return(place)) found_->offer({value, tree_.order[place]});
     }
 

@@ -1,5 +1,6 @@
 // Axes that are chosen, and what projections on them promise about vectors of any length.
 
+#include "fastmks/core/faults.hpp"
 #include "fastmks/filters/axes.hpp"
 
 #include <cmath>

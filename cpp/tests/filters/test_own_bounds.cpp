@@ -1,5 +1,6 @@
 // The search in the order of bounds against the scan, whatever the bounds are like.
 
+#include "fastmks/core/faults.hpp"
 #include "fastmks/filters/own_bounds.hpp"
 
 #include <vector>

@@ -1,6 +1,7 @@
 // Objects on the span of pivots: coordinates of known length, contradictions found, and searches
 // that find what the scan finds.
 
+#include "fastmks/core/faults.hpp"
 #include "fastmks/filters/pivot_projection.hpp"
 
 #include <cmath>

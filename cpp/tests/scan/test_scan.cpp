@@ -1,5 +1,6 @@
 // The scan against the plainest search there is, and what must not make a difference to it.
 
+#include "fastmks/core/faults.hpp"
 #include "fastmks/scan/scan.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Spaces made of spaces: sums, products, multiples and normalised ones.
 
+#include "fastmks/core/faults.hpp"
 #include "fastmks/spaces/algebra.hpp"
 
 #include <cmath>

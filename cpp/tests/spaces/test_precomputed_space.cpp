@@ -1,5 +1,6 @@
 // Spaces of values that were computed before: rows and columns in any order of the objects.
 
+#include "fastmks/core/faults.hpp"
 #include "fastmks/spaces/precomputed_space.hpp"
 
 #include <cmath>

@@ -1,5 +1,6 @@
 // Each form against its formula, and what must not make a difference.
 
+#include "fastmks/core/faults.hpp"
 #include "fastmks/spaces/vector_space.hpp"
 
 #include <limits>

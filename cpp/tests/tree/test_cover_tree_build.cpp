@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "fastmks/core/faults.hpp"
 #include "fastmks/core/geometry.hpp"
 #include "fastmks/tree/cover_tree.hpp"
 #include "tests/support/archives.hpp"

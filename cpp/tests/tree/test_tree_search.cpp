@@ -1,5 +1,6 @@
 // Searches on trees against the plainest search there is, and the truth about their cost.
 
+#include "fastmks/core/faults.hpp"
 #include "fastmks/tree/tree_search.hpp"
 
 #include <algorithm>

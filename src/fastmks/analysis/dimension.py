@@ -15,7 +15,8 @@ import numpy as np
 
 from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
-from fastmks.engines.space import Rounding, Space, finite_advice, named_faults
+from fastmks.engines.faults import finite_advice, named_faults
+from fastmks.engines.space import Rounding, Space
 from fastmks.errors import KernelValueError, NotMercerError
 from fastmks.kernels import Kernel
 from fastmks.kernels.object_kernel import leaves

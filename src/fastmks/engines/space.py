@@ -1,7 +1,6 @@
 """Objects under one kernel. This is the only place where a kernel is evaluated."""
 
 import os
-from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -9,37 +8,22 @@ import numpy as np
 from fastmks import _core
 from fastmks._util.check import check_threads
 from fastmks.data import DenseStore, Store
-from fastmks.errors import (
-    FastmksError,
-    IndexFileError,
-    InvalidArgument,
-    KernelValueError,
-    NotMercerError,
-)
+from fastmks.engines.faults import Namer, named_faults
+from fastmks.errors import InvalidArgument
 from fastmks.kernels.base import Kernel, Normalized, OnField, Product, Scaled, Sum
 from fastmks.kernels.object_kernel import ObjectKernel, leaves
 from fastmks.kernels.objects import Objects, read_objects, read_one, read_queries
 
 __all__ = [
-    "Namer",
     "Rounding",
     "Space",
     "chosen_isa",
     "evaluate_matrix",
     "evaluate_pair",
-    "finite_advice",
     "has_normalization",
-    "named_faults",
 ]
 
-Namer = Callable[[int], str]
 _Slots: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
-
-
-_MOST_PIVOTS_NAMED = 8
-_SCAN_INSTEAD = (
-    "Trees and pivots need a Mercer kernel: pass algorithm='scan' to search without one."
-)
 
 
 class Rounding(NamedTuple):
@@ -239,118 +223,6 @@ def _count_normalizations(kernel: Kernel) -> int:
         case Product():
             return sum(map(_count_normalizations, kernel.factors))
     return 0
-
-
-def finite_advice(kernel: Kernel) -> str:
-    """Return what each kind of kernel in an expression advises."""
-    return " ".join(dict.fromkeys(leaf.finite_advice for _, leaf in leaves(kernel)))
-
-
-class named_faults:  # noqa: N801, a context manager, on the way of every search
-    """Turn faults of the core, which knows places only, into errors that name the objects."""
-
-    __slots__ = ("_kernel", "_name_object", "_name_query")
-
-    def __init__(self, kernel: Kernel, name_query: Namer, name_object: Namer) -> None:
-        self._kernel = kernel
-        self._name_query = name_query
-        self._name_object = name_object
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _type: Any, fault: BaseException | None, _trace: Any) -> None:
-        if fault is None:
-            return
-        named = _named(fault, self._kernel, self._name_query, self._name_object)
-        if named is not None:
-            raise named from None
-
-
-def _named(
-    fault: BaseException, kernel: Kernel, name_query: Namer, name_object: Namer
-) -> FastmksError | None:
-    """Return the error that a fault of the core stands for; None for what is no such fault."""
-    if isinstance(fault, _core.DamageFault):
-        return IndexFileError(
-            "a tree or filter of the index loses objects: the file that it was loaded from was "
-            "changed after it was written. Build the index anew from its objects. (If it came from "
-            "no file, this is a fault of fastmks: algorithm='scan' needs neither.)"
-        )
-    if isinstance(fault, _core.ValueFault):
-        query, place, value = fault.args
-        return KernelValueError(
-            f"{kernel!r} gives {name_query(query)} and {name_object(place)} the value {value}; "
-            f"a ranking needs finite values. {finite_advice(kernel)}"
-        )
-    if isinstance(fault, _core.NotMercerFault):
-        query, place, value, limit = fault.args
-        if place == _core.itself:
-            return NotMercerError(
-                f"{kernel!r} gives {name_query(query)} and itself the value {value}; a Mercer "
-                f"kernel has no negative K(x, x). {_SCAN_INSTEAD}"
-            )
-        return NotMercerError(
-            f"{kernel!r} gives {name_query(query)} and {name_object(place)} the value {value}; "
-            f"their values with themselves allow a Mercer kernel at most {limit:.6g} in magnitude."
-            f" {_SCAN_INSTEAD}"
-        )
-    if isinstance(fault, _core.TriangleFault):
-        a, b, c = map(name_object, fault.args[:3])
-        ab, bc, ca = fault.args[3:]
-        return NotMercerError(
-            f"{kernel!r} puts {a}, {b} and {c} at distances {ab:.6g}, {bc:.6g} and {ca:.6g} from "
-            f"each other, which no Mercer kernel does: one exceeds the sum of the others. "
-            f"{_SCAN_INSTEAD}"
-        )
-    if isinstance(fault, _core.PivotFault):
-        query, place, value, limit, pivots = fault.args
-        shown = ", ".join(map(name_object, pivots[:_MOST_PIVOTS_NAMED]))
-        if len(pivots) > _MOST_PIVOTS_NAMED:
-            shown += f" and {len(pivots) - _MOST_PIVOTS_NAMED} more"
-        if place == _core.itself:
-            return NotMercerError(
-                f"{kernel!r} gives {name_query(query)} values with {shown} that take "
-                f"K(x, x) >= {value:.6g} of a Mercer kernel; it is {limit:.6g}. {_SCAN_INSTEAD}"
-            )
-        return NotMercerError(
-            f"{kernel!r} gives {name_query(query)} and {name_object(place)} the value {value}; "
-            f"their values with {shown} allow a Mercer kernel at most {limit:.6g}. {_SCAN_INSTEAD}"
-        )
-    if isinstance(fault, _core.BoundFault):
-        query, place, value, bound = fault.args
-        return KernelValueError(
-            f"{kernel!r} gives {name_query(query)} and {name_object(place)} the value {value}, "
-            f"more than its upper bound {bound}. An upper bound must be at least the value; pass "
-            "algorithm='scan' to search without it."
-        )
-    if isinstance(fault, _core.ReturnFault):
-        query, place, problem = fault.args
-        other = "itself" if place == _core.itself else name_object(place)
-        return KernelValueError(
-            f"{kernel!r} was asked for {name_query(query)} and {other}, and {problem}."
-        )
-    if isinstance(fault, _core.MissingSelfValue):
-        (query,) = fault.args
-        return InvalidArgument(
-            f"{name_query(query)} comes without K(query, query), which trees, pivots and "
-            "Normalized need beside the values with the objects. Add it as a last column, or pass "
-            "algorithm='scan'."
-        )
-    if isinstance(fault, _core.SelfValueFault):
-        place, value = fault.args
-        x = name_object(place)
-        if value < 0:
-            return NotMercerError(
-                f"{kernel!r} cannot be normalised: K(x, x) = {value} for {x}, and a Mercer kernel "
-                "has no negative K(x, x). Use the kernel without Normalized."
-            )
-        return KernelValueError(
-            f"{kernel!r} cannot be normalised: K(x, x) = {value} for {x}, which is not a zero "
-            "object: below 1e-270 underflow may have eaten its digits. Rescale the objects; for "
-            "vectors, use Cosine() in place of Normalized(Linear())."
-        )
-    return None
 
 
 def evaluate_matrix(

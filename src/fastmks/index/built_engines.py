@@ -8,6 +8,7 @@ from typing import Any
 from fastmks._util.fork_safe import Lock
 from fastmks._util.progress import Progress
 from fastmks.engines.base import plain_int64
+from fastmks.engines.faults import Namer
 from fastmks.engines.filters.base import CoreFilter
 from fastmks.engines.filters.choose import (
     FilterOffer,
@@ -17,7 +18,7 @@ from fastmks.engines.filters.choose import (
     restore_filter,
 )
 from fastmks.engines.scan import Scan
-from fastmks.engines.space import Namer, Space
+from fastmks.engines.space import Space
 from fastmks.engines.tree.tree import Tree, build_tree, record_tree, restore_tree, restore_tree_core
 from fastmks.errors import IndexFileError
 from fastmks.files.record import Record, nest, restoring

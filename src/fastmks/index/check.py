@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from fastmks._util.progress import Progress
+from fastmks.engines.faults import named_faults
 from fastmks.engines.filters.base import Report
-from fastmks.engines.space import Space, named_faults
+from fastmks.engines.space import Space
 from fastmks.errors import IndexFileError
 from fastmks.index.segment import SegmentData
 from fastmks.index.snapshot import Snapshot

@@ -11,8 +11,9 @@ from fastmks._util.fork_safe import Lock, cached_property
 from fastmks._util.progress import Progress
 from fastmks.engines.approximation import EXACT
 from fastmks.engines.base import AboveFound, Engine, Search, TopKFound
+from fastmks.engines.faults import Namer, named_faults
 from fastmks.engines.filters.base import CoreFilter
-from fastmks.engines.space import Namer, Space, has_normalization, named_faults
+from fastmks.engines.space import Space, has_normalization
 from fastmks.engines.tree.dual_search import DualTree
 from fastmks.engines.tree.search import WalkedTree
 from fastmks.engines.tree.traversal import Traversal

@@ -16,7 +16,8 @@ from fastmks._util.fork_safe import cached_property
 from fastmks._util.progress import Progress
 from fastmks.engines.approximation import EXACT, Approximation, split_approximation
 from fastmks.engines.base import AboveFound, Cost, Search, TopKFound, Tracer
-from fastmks.engines.space import Namer, Space
+from fastmks.engines.faults import Namer
+from fastmks.engines.space import Space
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.index.ids import Ids, check_kind, read_ids, read_mask, shown
 from fastmks.index.merge import NOWHERE, floors_of, merge_above, merge_top_k

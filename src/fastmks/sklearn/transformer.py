@@ -8,7 +8,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fastmks._util.arithmetic import own_arithmetic
-from fastmks.engines.space import Space, named_faults
+from fastmks.engines.faults import named_faults
+from fastmks.engines.space import Space
 from fastmks.errors import InvalidArgument, NotMercerError
 from fastmks.index.hits import Hits
 from fastmks.index.index import Index

@@ -4,13 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from fastmks._util.progress import Progress
+from fastmks.engines.faults import Namer
 from fastmks.engines.filters.axes import choose_axes
 from fastmks.engines.filters.base import CoreFilter
 from fastmks.engines.filters.codes import Sketch, build_sketch, guess_build_seconds, restore_sketch
 from fastmks.engines.filters.own_bounds import OwnBounds
 from fastmks.engines.filters.pivots import build_pivots, can_have_pivots, restore_pivots
 from fastmks.engines.filters.postings import build_postings, fits_postings, restore_postings
-from fastmks.engines.space import Namer, Space
+from fastmks.engines.space import Space
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record
 

@@ -16,9 +16,10 @@ from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
 from fastmks._util.progress import Progress
 from fastmks.engines.base import AboveFound, Cost, Search, TopKFound
+from fastmks.engines.faults import Namer, named_faults
 from fastmks.engines.filters.base import CoreFilter, Report
 from fastmks.engines.scan import Scan
-from fastmks.engines.space import Namer, Space, named_faults
+from fastmks.engines.space import Space
 from fastmks.errors import InvalidArgument, NotMercerError
 from fastmks.files.record import Record, first_difference, restoring
 from fastmks.kernels.object_kernel import leaves

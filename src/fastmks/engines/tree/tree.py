@@ -9,7 +9,8 @@ from fastmks import _core
 from fastmks._util.fork_safe import cached_property
 from fastmks._util.progress import Progress
 from fastmks.engines.base import plain_int64
-from fastmks.engines.space import Namer, Space, named_faults
+from fastmks.engines.faults import Namer, named_faults
+from fastmks.engines.space import Space
 from fastmks.engines.tree.traversal import check_base
 from fastmks.engines.tree.view import tree_graph, tree_text
 from fastmks.errors import FastmksError, NotMercerError

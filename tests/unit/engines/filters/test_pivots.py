@@ -22,9 +22,9 @@ from fastmks import kernels as K
 from fastmks._util.progress import Progress
 from fastmks.engines.approximation import Approximation
 from fastmks.engines.base import Search
+from fastmks.engines.faults import named_faults
 from fastmks.engines.filters.pivots import build_pivots
 from fastmks.engines.scan import Scan
-from fastmks.engines.space import named_faults
 from support.kinds import KINDS
 from support.strategies import search_problems
 

@@ -15,9 +15,10 @@ from fastmks import kernels as K
 from fastmks._util.progress import Progress
 from fastmks.engines.approximation import Approximation
 from fastmks.engines.base import Search
+from fastmks.engines.faults import named_faults
 from fastmks.engines.filters.postings import build_postings, fits_postings
 from fastmks.engines.scan import Scan
-from fastmks.engines.space import Space, named_faults
+from fastmks.engines.space import Space
 from fastmks.kernels.objects import read_objects
 from support.strategies import search_problems
 
