@@ -5,7 +5,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -33,28 +32,10 @@ std::vector<SpacePointer> taken_in(const std::vector<MutableSpace>& spaces) {
     return {spaces.begin(), spaces.end()};
 }
 
-VectorForm parse_form(const std::string& name) {
-    static const std::map<std::string, VectorForm> forms{
-        {"linear", VectorForm::linear},
-        {"polynomial", VectorForm::polynomial},
-        {"tanh", VectorForm::tanh},
-        {"exponential", VectorForm::exponential},
-        {"cosine", VectorForm::cosine},
-        {"gaussian", VectorForm::gaussian},
-        {"laplacian", VectorForm::laplacian},
-        {"epanechnikov", VectorForm::epanechnikov},
-        {"triangular", VectorForm::triangular},
-        {"spherical", VectorForm::spherical},
-    };
-    const auto found = forms.find(name);
-    if (found == forms.end()) throw std::invalid_argument("no such vector kernel: " + name);
-    return found->second;
-}
-
 MutableSpace vector_space(const std::shared_ptr<VectorStore>& store, const std::string& isa,
                           const std::string& form, unsigned degree, double scale, double offset,
                           double bandwidth) {
-    const VectorKernel kernel{parse_form(form), degree, scale, offset, bandwidth};
+    const VectorKernel kernel{form, degree, scale, offset, bandwidth};
     const Isa parsed = parse_isa(isa);
     const WithoutGil without_gil;
     return std::make_shared<VectorSpace>(store, kernel, parsed);

@@ -9,20 +9,13 @@
 
 namespace fastmks {
 ScoreKind VectorSpace::score_kind() const noexcept {
-    if (kernel_.form == VectorForm::cosine) return ScoreKind::cosine;
-    if (!is_distance_form()) return ScoreKind::product;
     // Bandwidths that need scaled differences are left to engines that need no scores.
     const bool is_scaled = difference_scale_.before != 1.0 || difference_scale_.after != 1.0;
-    return is_scaled ? ScoreKind::none : ScoreKind::distance;
+    return is_scaled ? ScoreKind::none : form_.score;
 }
 
 bool VectorSpace::is_increasing() const noexcept {
-    return kernel_.form != VectorForm::polynomial || kernel_.degree % 2 == 1;
-}
-
-double VectorSpace::least_value() const noexcept {
-    const bool is_positive = is_distance_form() || kernel_.form == VectorForm::exponential;
-    return is_positive ? 0.0 : -HUGE_VAL;
+    return !form_.is_power || kernel_.degree % 2 == 1;
 }
 
 double VectorSpace::value_above(double score) const {
@@ -36,60 +29,25 @@ double VectorSpace::value_below(double score) const {
 }
 
 double VectorSpace::value_at(double score) const {
-    double value = is_distance_form() ? -2.0 * score : score;
+    double value = has_distances() ? -2.0 * score : score;
     map(&value, 1);
     return value;
 }
 
 // By how much the values of two scores may be in the wrong order.
 double VectorSpace::value_error(double value) const noexcept {
-    switch (kernel_.form) {
-        case VectorForm::linear:
-        case VectorForm::cosine:
-        case VectorForm::polynomial:  // made of rounded products and sums, each of which grows
-            return 0.0;
-        default:
-            // Two approximations of one increasing function, each within 4 units of it.
-            return 16 * roundoff * std::abs(value) + 4 * underflow;
-    }
+    // Two approximations of one increasing function, each within 4 units of it.
+    return form_.keeps_order ? 0.0 : 16 * roundoff * std::abs(value) + 4 * underflow;
 }
 
 double VectorSpace::score_near(double value) const noexcept {
-    const double bandwidth = scaled_bandwidth_;
-    const auto from_affine = [&](double v) { return (v - kernel_.offset) / kernel_.scale; };
-    const auto from_distance = [&](double ratio) {
-        return -0.5 * (ratio * bandwidth) * (ratio * bandwidth);
-    };
-    switch (kernel_.form) {
-        case VectorForm::linear:
-        case VectorForm::cosine:
-            return value;
-        case VectorForm::polynomial:
-            return from_affine(
-                std::copysign(std::pow(std::abs(value), 1.0 / kernel_.degree), value));
-        case VectorForm::tanh:
-            return from_affine(std::atanh(value));
-        case VectorForm::exponential:
-            return std::log(value) / kernel_.scale;
-        case VectorForm::gaussian:
-            return std::log(value) * bandwidth * bandwidth;
-        case VectorForm::laplacian:
-            return from_distance(std::log(value));
-        case VectorForm::epanechnikov:
-            return -0.5 * (1.0 - value) * bandwidth * bandwidth;
-        case VectorForm::triangular:
-            return from_distance(1.0 - value);
-        case VectorForm::spherical:
-            break;
-    }
-    return std::nan("");
+    if (is_score()) return value;
+    return form_.score_near ? form_.score_near(kernel_, value) : std::nan("");
 }
 
 ScoreRange VectorSpace::scores_below(double value, double largest) const {
     const ScoreError error = score_error(score_kind(), *store_);
-    if (kernel_.form == VectorForm::linear || kernel_.form == VectorForm::cosine) {
-        return {-HUGE_VAL, error.below(value, largest)};
-    }
+    if (is_score()) return {-HUGE_VAL, error.below(value, largest)};
     if (!is_increasing()) return powers_below(value, largest);
     return Space::scores_below(value, largest);
 }
@@ -97,8 +55,8 @@ ScoreRange VectorSpace::scores_below(double value, double largest) const {
 bool VectorSpace::map_products(const Space& queries, std::size_t query, Selection objects,
                                double* values) const {
     const auto* const asked = dynamic_cast<const VectorSpace*>(&queries);
-    if (!asked || is_distance_form()) return false;
-    if (kernel_.form == VectorForm::cosine) {
+    if (!asked || has_distances()) return false;
+    if (norms_) {
         if (!norms_->shifted.empty() || !asked->norms_->shifted.empty()) return false;
         norms_->normalizer.apply(asked->norms_->normalizer, query, objects, 1.0, loops_, values);
     } else {

@@ -30,18 +30,18 @@ int shift_of(const VectorEntries& row) {
 
 VectorSpace::VectorSpace(std::shared_ptr<const VectorStore> store, VectorKernel kernel, Isa isa)
     : store_(std::move(store)),
-      kernel_(kernel),
-      scaled_bandwidth_(kernel.bandwidth),
+      kernel_(std::move(kernel)),
+      form_(vector_form(kernel_.form)),
       isa_(isa),
       loops_(loops_for(isa).vectors) {
-    const int exponent = std::ilogb(kernel.bandwidth);
-    if (is_distance_form() && std::abs(exponent) > largest_bandwidth_exponent) {
+    const int exponent = std::ilogb(kernel_.bandwidth);
+    if (has_distances() && std::abs(exponent) > largest_bandwidth_exponent) {
         // Shrink before subtracting, grow after: neither can overflow where the result does not.
         const int shift = std::min(-exponent, 1023);  // 2^1024 would be infinite
         (shift < 0 ? difference_scale_.before : difference_scale_.after) = std::ldexp(1.0, shift);
-        scaled_bandwidth_ = std::ldexp(kernel.bandwidth, shift);
+        kernel_.bandwidth = std::ldexp(kernel_.bandwidth, shift);
     }
-    if (kernel.form != VectorForm::cosine) return;
+    if (form_.score != ScoreKind::cosine) return;
     norms_.emplace(Norms{Normalizer(size()), std::vector<int>(size()), {}});
     for (std::size_t i = 0; i < size(); ++i) {
         double norm = store_->squared_norm(i);
@@ -57,13 +57,18 @@ VectorSpace::VectorSpace(std::shared_ptr<const VectorStore> store, VectorKernel 
     }
 }
 
-bool VectorSpace::is_distance_form() const noexcept {
-    return kernel_.form >= VectorForm::gaussian;
+Rounding VectorSpace::rounding() const noexcept {
+    const std::size_t terms =
+        has_distances() ? padded(store_->n_columns()) / n_lanes : store_->longest_sum();
+    return form_.rounding(kernel_, {static_cast<double>(terms), store_->has_exact_products()});
 }
 
 bool VectorSpace::accepts(const Space& queries) const noexcept {
     const auto* other = dynamic_cast<const VectorSpace*>(&queries);
     if (!other || !(other->kernel_ == kernel_)) return false;
+    const DifferenceScale& scale = other->difference_scale_;
+    if (scale.before != difference_scale_.before) return false;
+    if (scale.after != difference_scale_.after) return false;
     if (other->store_->is_sparse() != store_->is_sparse()) return false;
     // Sparse queries may have columns that no object has.
     return store_->is_sparse() ? other->store_->n_columns() >= store_->n_columns()
@@ -83,12 +88,12 @@ void VectorSpace::refill(std::unique_ptr<QueryBatch>& batch, std::size_t positio
 void VectorSpace::evaluate(const QueryBatch& queries, Selection objects, double* out,
                            std::size_t stride) const {
     const auto& taken = static_cast<const VectorBatch&>(queries);
-    if (is_distance_form()) {
+    if (has_distances()) {
         store_->squared_distances(*taken.queries, objects, difference_scale_, loops_, out, stride);
     } else {
         store_->products(*taken.queries, objects, loops_, out, stride);
     }
-    if (kernel_.form == VectorForm::cosine) {
+    if (norms_) {
         normalize(taken.space, taken.begin, taken.size, objects, out, stride);
         return;
     }
@@ -96,52 +101,7 @@ void VectorSpace::evaluate(const QueryBatch& queries, Selection objects, double*
 }
 
 void VectorSpace::map(double* values, std::size_t n) const {
-    const double bandwidth = scaled_bandwidth_;
-    // Comparisons are written so that NaN stays NaN: Space::values must see it.
-    switch (kernel_.form) {
-        case VectorForm::linear:
-        case VectorForm::cosine:
-            return;
-        case VectorForm::polynomial:
-            loops_.affine(values, n, kernel_.scale, kernel_.offset);
-            loops_.power(values, n, kernel_.degree);
-            return;
-        case VectorForm::tanh:
-            loops_.affine(values, n, kernel_.scale, kernel_.offset);
-            loops_.hyperbolic_tangent(values, n);
-            return;
-        case VectorForm::exponential:
-            loops_.affine(values, n, kernel_.scale, 0.0);
-            loops_.exponential(values, n);
-            return;
-        case VectorForm::gaussian:
-            loops_.affine(values, n, -0.5 / (bandwidth * bandwidth), 0.0);
-            loops_.exponential(values, n);
-            return;
-        case VectorForm::laplacian:
-            loops_.square_root(values, n);
-            loops_.affine(values, n, -1.0 / bandwidth, 0.0);
-            loops_.exponential(values, n);
-            return;
-        case VectorForm::epanechnikov:
-            loops_.affine(values, n, -1.0 / (bandwidth * bandwidth), 1.0);
-            for (std::size_t i = 0; i < n; ++i) values[i] = values[i] < 0.0 ? 0.0 : values[i];
-            return;
-        case VectorForm::triangular:
-            loops_.square_root(values, n);
-            loops_.affine(values, n, -1.0 / bandwidth, 1.0);
-            for (std::size_t i = 0; i < n; ++i) values[i] = values[i] < 0.0 ? 0.0 : values[i];
-            return;
-        case VectorForm::spherical:
-            loops_.square_root(values, n);
-            for (std::size_t i = 0; i < n; ++i) {
-                const double ratio = values[i] / bandwidth;
-                const double h = ratio > 1.0 ? 1.0 : ratio;
-                const double rest = 1.0 - h;
-                values[i] = (rest * rest) * (1.0 + 0.5 * h);
-            }
-            return;
-    }
+    if (form_.map) form_.map(kernel_, loops_, values, n);
 }
 
 void VectorSpace::normalize(const VectorSpace& queries, std::size_t first_query,
@@ -169,26 +129,17 @@ double VectorSpace::shifted_product(const VectorSpace& queries, std::size_t quer
 
 double VectorSpace::self_value(std::size_t position) const {
     double value = 0.0;
-    if (kernel_.form == VectorForm::cosine) {
+    if (norms_) {
         value = norms_->normalizer.is_zero(position) ? 0.0 : 1.0;
     } else {
-        if (!is_distance_form()) value = store_->squared_norm(position);
+        if (!has_distances()) value = store_->squared_norm(position);
         map(&value, 1);
     }
     return value;
 }
 
 bool VectorSpace::is_zero(std::size_t position) const {
-    const bool is_homogeneous = !is_distance_form() && kernel_.form != VectorForm::exponential &&
-                                (kernel_.form == VectorForm::linear ||
-                                 kernel_.form == VectorForm::cosine || kernel_.offset == 0.0);
-    return is_homogeneous && store_->entries(position).values.empty();
-}
-
-double VectorSpace::largest_self_value() const noexcept {
-    const bool bounded = is_distance_form() || kernel_.form == VectorForm::cosine ||
-                         kernel_.form == VectorForm::tanh;
-    return bounded ? 1.0 : HUGE_VAL;
+    return form_.vanishes(kernel_) && store_->entries(position).values.empty();
 }
 
 }  // namespace fastmks

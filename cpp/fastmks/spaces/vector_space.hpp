@@ -7,46 +7,22 @@
 
 #include "fastmks/core/space.hpp"
 #include "fastmks/spaces/normalizer.hpp"
+#include "fastmks/spaces/vector_form.hpp"
 #include "fastmks/stores/vector_store.hpp"
 
 namespace fastmks {
 
-/// What a vector kernel does with s = <x, y> or with d = |x - y|. The formulas are those of
-/// fastmks.kernels; parameters a form does not name are ignored.
-enum class VectorForm {
-    linear,        ///< s
-    polynomial,    ///< (scale * s + offset)^degree
-    tanh,          ///< tanh(scale * s + offset)
-    exponential,   ///< exp(scale * s)
-    cosine,        ///< s / (|x| |y|), 0 for a zero vector
-    gaussian,      ///< exp(-d^2 / (2 bandwidth^2))
-    laplacian,     ///< exp(-d / bandwidth)
-    epanechnikov,  ///< max(0, 1 - d^2 / bandwidth^2)
-    triangular,    ///< max(0, 1 - d / bandwidth)
-    spherical,     ///< (1 - h)^2 (1 + h / 2) with h = min(1, d / bandwidth)
-};
-
-struct VectorKernel {
-    VectorForm form = VectorForm::linear;
-    unsigned degree = 1;
-    double scale = 1.0;
-    double offset = 0.0;
-    double bandwidth = 1.0;
-
-    bool operator==(const VectorKernel&) const = default;
-};
-
-/// Vectors under one of the forms above.
+/// Vectors under one kernel.
 class VectorSpace final : public Space {
 public:
     VectorSpace(std::shared_ptr<const VectorStore> store, VectorKernel kernel, Isa isa);
 
     std::size_t size() const noexcept override { return store_->size(); }
     Rounding rounding() const noexcept override;
-    double largest_self_value() const noexcept override;
+    double largest_self_value() const noexcept override { return form_.largest_self_value; }
     double self_value(std::size_t position) const override;
     std::size_t self_evaluations(std::size_t) const noexcept override {
-        return is_distance_form() || norms_ ? 0 : 1;
+        return has_distances() || norms_ ? 0 : 1;
     }
     bool is_zero(std::size_t position) const override;
     bool accepts(const Space& queries) const noexcept override;
@@ -55,10 +31,10 @@ public:
     void evaluate(const QueryBatch& queries, Selection objects, double* out,
                   std::size_t stride) const override;
     ScoreKind score_kind() const noexcept override;
-    bool is_product() const noexcept override { return kernel_.form == VectorForm::linear; }
+    bool is_product() const noexcept override { return is_score() && !norms_; }
     const VectorStore* score_vectors() const noexcept override { return store_.get(); }
     bool is_increasing() const noexcept override;
-    double least_value() const noexcept override;
+    double least_value() const noexcept override { return form_.least_value; }
     double score_middle() const noexcept override { return -kernel_.offset / kernel_.scale; }
     double value_above(double score) const override;
     double value_below(double score) const override;
@@ -77,7 +53,9 @@ private:
         std::vector<std::size_t> shifted;
     };
 
-    [[nodiscard]] bool is_distance_form() const noexcept;
+    [[nodiscard]] bool has_distances() const noexcept { return form_.score == ScoreKind::distance; }
+    // Whether the values are the scores themselves.
+    [[nodiscard]] bool is_score() const noexcept { return !form_.map; }
     [[nodiscard]] double power(double v) const;
     [[nodiscard]] double power_reach(double largest) const noexcept;
     [[nodiscard]] double power_error(double largest) const;
@@ -91,9 +69,9 @@ private:
                                          std::size_t object) const;
 
     std::shared_ptr<const VectorStore> store_;
-    VectorKernel kernel_;
+    VectorKernel kernel_;  // its bandwidth is that of differences as scaled
+    const VectorForm& form_;
     DifferenceScale difference_scale_;
-    double scaled_bandwidth_;
     Isa isa_;
     const VectorLoops& loops_;
     std::optional<Norms> norms_;

@@ -25,19 +25,19 @@ struct Case {
 
 std::vector<Case> cases() {
     return {
-        {"linear", {VectorForm::linear, 1, 1.0, 0.0, 1.0}},
-        {"cubic", {VectorForm::polynomial, 3, 0.5, 1.0, 1.0}},
-        {"square", {VectorForm::polynomial, 2, 2.0, -3.0, 1.0}},
-        {"tenth power", {VectorForm::polynomial, 10, 1.0, 0.25, 1.0}},
-        {"tanh", {VectorForm::tanh, 1, 0.01, 0.5, 1.0}},
-        {"saturated tanh", {VectorForm::tanh, 1, 50.0, 0.0, 1.0}},
-        {"exponential", {VectorForm::exponential, 1, 0.02, 0.0, 1.0}},
-        {"cosine", {VectorForm::cosine, 1, 1.0, 0.0, 1.0}},
-        {"gaussian", {VectorForm::gaussian, 1, 1.0, 0.0, 3.0}},
-        {"laplacian", {VectorForm::laplacian, 1, 1.0, 0.0, 9.0}},
-        {"epanechnikov", {VectorForm::epanechnikov, 1, 1.0, 0.0, 20.0}},
-        {"triangular", {VectorForm::triangular, 1, 1.0, 0.0, 20.0}},
-        {"spherical", {VectorForm::spherical, 1, 1.0, 0.0, 20.0}},
+        {"linear", {"linear", 1, 1.0, 0.0, 1.0}},
+        {"cubic", {"polynomial", 3, 0.5, 1.0, 1.0}},
+        {"square", {"polynomial", 2, 2.0, -3.0, 1.0}},
+        {"tenth power", {"polynomial", 10, 1.0, 0.25, 1.0}},
+        {"tanh", {"tanh", 1, 0.01, 0.5, 1.0}},
+        {"saturated tanh", {"tanh", 1, 50.0, 0.0, 1.0}},
+        {"exponential", {"exponential", 1, 0.02, 0.0, 1.0}},
+        {"cosine", {"cosine", 1, 1.0, 0.0, 1.0}},
+        {"gaussian", {"gaussian", 1, 1.0, 0.0, 3.0}},
+        {"laplacian", {"laplacian", 1, 1.0, 0.0, 9.0}},
+        {"epanechnikov", {"epanechnikov", 1, 1.0, 0.0, 20.0}},
+        {"triangular", {"triangular", 1, 1.0, 0.0, 20.0}},
+        {"spherical", {"spherical", 1, 1.0, 0.0, 20.0}},
     };
 }
 
@@ -129,15 +129,15 @@ TEST(sums_products_and_multiples_keep_what_orders_them) {
     const auto make = [&](VectorKernel kernel) -> SpacePointer {
         return std::make_shared<VectorSpace>(store, kernel, isa);
     };
-    const auto linear = make({VectorForm::linear, 1, 1.0, 0.0, 1.0});
-    const auto cubic = make({VectorForm::polynomial, 3, 0.1, 1.0, 1.0});
-    const auto square = make({VectorForm::polynomial, 2, 0.1, 1.0, 1.0});
-    const auto cosine = make({VectorForm::cosine, 1, 1.0, 0.0, 1.0});
+    const auto linear = make({"linear", 1, 1.0, 0.0, 1.0});
+    const auto cubic = make({"polynomial", 3, 0.1, 1.0, 1.0});
+    const auto square = make({"polynomial", 2, 0.1, 1.0, 1.0});
+    const auto cosine = make({"cosine", 1, 1.0, 0.0, 1.0});
     const auto normalized = make_normalized(linear, true);
     check_space(*normalized, vectors);
     check_space(*make_sum({cosine, make_scaled(normalized, 2.0)}), vectors);
-    const auto wide = make({VectorForm::gaussian, 1, 1.0, 0.0, 9.0});
-    const auto narrow = make({VectorForm::laplacian, 1, 1.0, 0.0, 4.0});
+    const auto wide = make({"gaussian", 1, 1.0, 0.0, 9.0});
+    const auto narrow = make({"laplacian", 1, 1.0, 0.0, 4.0});
     check_space(*make_sum({linear, make_scaled(cubic, 0.3)}), vectors);
     check_space(*make_scaled(square, 1e-7), vectors);
     check_space(*make_sum({wide, narrow}), vectors);
@@ -146,9 +146,8 @@ TEST(sums_products_and_multiples_keep_what_orders_them) {
     CHECK(make_sum({linear, square})->score_kind() == ScoreKind::none);
     CHECK(make_product({linear, linear})->score_kind() == ScoreKind::none);
     CHECK(make_normalized(cubic, true)->score_kind() == ScoreKind::none);
-    const auto other =
-        std::make_shared<VectorSpace>(make_store(vectors, StoreKind::dense_f64),
-                                      VectorKernel{VectorForm::linear, 1, 1.0, 0.0, 1.0}, isa);
+    const auto other = std::make_shared<VectorSpace>(make_store(vectors, StoreKind::dense_f64),
+                                                     VectorKernel{"linear", 1, 1.0, 0.0, 1.0}, isa);
     CHECK(make_sum({linear, other})->score_kind() == ScoreKind::none);
 }
 
@@ -201,10 +200,10 @@ TEST(guesses_are_near_the_score) {
     for (const Case& one : cases()) {
         const check::Context context(one.name);
         const VectorSpace space(store, one.kernel, available_isas().back());
-        if (!space.is_increasing() || one.kernel.form == VectorForm::spherical) continue;
+        if (!space.is_increasing() || one.kernel.form == "spherical") continue;
         const double score = space.score_kind() == ScoreKind::distance ? -2.0 : 0.3;
         const double value = space.value_above(score);
-        if (value < 1.0 - 1e-9 || one.kernel.form == VectorForm::polynomial) {
+        if (value < 1.0 - 1e-9 || one.kernel.form == "polynomial") {
             CHECK(std::abs(space.score_near(value) - score) < 1e-6);
         }
     }

@@ -20,7 +20,8 @@ namespace {
 
 const Watch ignore = [](std::size_t) {};
 
-VectorSpace space_of(const Vectors& vectors, VectorForm form, Isa isa = available_isas().back()) {
+VectorSpace space_of(const Vectors& vectors, const std::string& form,
+                     Isa isa = available_isas().back()) {
     return VectorSpace(make_store(vectors, StoreKind::dense_f64), {.form = form}, isa);
 }
 
@@ -85,8 +86,7 @@ TEST(axes_are_orthonormal_and_find_what_the_vectors_span) {
     for (const std::size_t n_columns : {1u, 5u, 60u, 1100u, 3000u}) {
         const check::Context at(text("columns", n_columns));
         const Vectors vectors = low_rank(400, n_columns, 4, 1e-3);
-        for (const VectorForm form :
-             {VectorForm::linear, VectorForm::gaussian, VectorForm::cosine}) {
+        for (const std::string form : {"linear", "gaussian", "cosine"}) {
             const VectorSpace space = space_of(vectors, form);
             const ChosenAxes chosen = choose_axes(space, {}, 1, ignore);
             const std::size_t n = chosen.projection->dimension();
@@ -107,8 +107,8 @@ TEST(axes_are_the_same_bits_on_every_instruction_set_and_with_any_threads) {
         const Vectors asked = low_rank(40, n_columns, 20, 0.2);
         std::vector<double> first;
         for (const Isa isa : available_isas()) {
-            const VectorSpace space = space_of(vectors, VectorForm::linear, isa);
-            const VectorSpace queries = space_of(asked, VectorForm::linear, isa);
+            const VectorSpace space = space_of(vectors, "linear", isa);
+            const VectorSpace queries = space_of(asked, "linear", isa);
             for (const std::size_t threads : {1u, 3u}) {
                 const ChosenAxes chosen =
                     choose_axes(space, {.queries = &queries}, threads, ignore);
@@ -131,8 +131,7 @@ TEST(axes_of_vectors_of_any_size_are_axes) {
             for (std::size_t c = 0; c < n_columns; ++c) {
                 mixed.data[7 * n_columns + c] = c % 2 == 0 ? 1e308 : -5e-324;
             }
-            for (const VectorForm form :
-                 {VectorForm::linear, VectorForm::gaussian, VectorForm::cosine}) {
+            for (const std::string form : {"linear", "gaussian", "cosine"}) {
                 const VectorSpace space = space_of(vectors, form), other = space_of(mixed, form);
                 const VectorSpace* const spaces[] = {&space, &other};
                 for (const VectorSpace* objects : spaces) {
@@ -152,15 +151,14 @@ TEST(vectors_that_are_not_finite_have_no_axes) {
     for (const double bad : {infinity, not_a_number}) {
         Vectors vectors = low_rank(30, 5, 3, 0.0);
         vectors.data[52] = bad;
-        CHECK_THROWS(CoordinateFault,
-                     choose_axes(space_of(vectors, VectorForm::linear), {}, 1, ignore));
+        CHECK_THROWS(CoordinateFault, choose_axes(space_of(vectors, "linear"), {}, 1, ignore));
     }
 }
 
 TEST(choosing_axes_can_be_stopped) {
     struct Enough {};
     for (const std::size_t n_columns : {300u, 2000u}) {
-        const VectorSpace space = space_of(low_rank(300, n_columns, 5, 0.1), VectorForm::linear);
+        const VectorSpace space = space_of(low_rank(300, n_columns, 5, 0.1), "linear");
         std::size_t n_calls = 0;
         CHECK_THROWS(Enough, choose_axes(space, {}, 2, [&](std::size_t) {
                          if (++n_calls == 20) throw Enough();
@@ -213,7 +211,7 @@ TEST(coordinates_of_long_vectors_lie_within_their_errors) {
         const check::Context at(text("columns", n_columns));
         for (const double scale : {1.0, 1e-300, 1e140}) {
             const Vectors vectors = low_rank(19, n_columns, 30, 1e-4, scale);
-            const VectorSpace space = space_of(vectors, VectorForm::linear);
+            const VectorSpace space = space_of(vectors, "linear");
             const auto axes = choose_axes(space, {.dimension = 9}, 1, ignore).projection;
             const std::size_t m = axes->dimension();
             Coordinates found;
