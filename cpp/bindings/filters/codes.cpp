@@ -39,7 +39,7 @@ Axes axis_projection(const Space& objects, const Matrix& axes,
     std::vector<double> from;
     if (origin) from.assign(origin->data(), origin->data() + origin->size());
     const std::size_t n_axes = axes.shape(0), n_columns = axes.shape(1);
-    return std::make_shared<AxisProjection>(objects.score_kind(),
+    return std::make_shared<AxisProjection>(scores_of(objects).kind,
                                             padded_rows(axes.data(), n_axes, n_columns), n_axes,
                                             n_columns, std::move(from), objects.isa());
 }

@@ -16,6 +16,7 @@
 #include "bindings/core/gil.hpp"
 #include "bindings/core/running.hpp"
 #include "fastmks/filters/pivot_search.hpp"
+#include "fastmks/spaces/traced_space.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -84,7 +85,7 @@ std::tuple<std::shared_ptr<PivotProjection>, std::shared_ptr<PivotTable>> restor
 }
 
 void check_table(const PivotTable& table, const Space& objects) {
-    if (&table.projection().objects() != &objects.untraced()) {
+    if (&table.projection().objects() != &untraced(objects)) {
         throw std::invalid_argument("the pivots are of other objects");
     }
 }

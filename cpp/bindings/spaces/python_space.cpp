@@ -73,20 +73,22 @@ private:
 }  // namespace
 
 PythonSpace::PythonSpace(nb::handle calls, double relative, Isa isa)
-    : objects_(part(calls, "objects")),
+    : Space({.size = nb::len(part(calls, "objects")),
+             .isa = isa,
+             .rounding = stated_rounding(relative),
+             .is_parallel = false}),
+      objects_(part(calls, "objects")),
       take_(part(calls, "take")),
       read_(part(calls, "read")),
       array_type_(part(calls, "array_type")),
       value_{part(calls, "value"), part(calls, "value_block")},
       bound_{part(calls, "bound"), part(calls, "bound_block")},
       self_block_(part(calls, "self_block")),
-      size_(nb::len(objects_)),
-      relative_(relative),
-      isa_(isa) {
+      relative_(relative) {
     if (!value_.exists()) throw std::invalid_argument("a function or a block function is needed");
     using Known = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
     const auto known = nb::cast<Known>(calls.attr("self_values"));
-    if (known.size() != size_) throw std::invalid_argument("one self value per object");
+    if (known.size() != size()) throw std::invalid_argument("one self value per object");
     self_values_ = known.data();
     weak_ = checked(PyWeakref_NewRef(calls.ptr(), nullptr)).release();
 }
@@ -95,14 +97,6 @@ PythonSpace::~PythonSpace() {
     if (!Py_IsInitialized()) return;
     const WithGil with_gil;
     weak_.dec_ref();
-}
-
-Rounding PythonSpace::rounding() const noexcept {
-    return {relative_, std::isfinite(relative_) ? 0.0 : HUGE_VAL};
-}
-
-double PythonSpace::largest_self_value() const noexcept {
-    return HUGE_VAL;
 }
 
 // The stated error is a share of K(x, x): where the value is 0, so is K(x, x), and x itself.
@@ -124,9 +118,8 @@ void PythonSpace::evaluate(const QueryBatch& queries, Selection objects, double*
     call(value_, queries, objects, out, stride);
 }
 
-void PythonSpace::bounds(const QueryBatch& queries, Selection objects, double* out,
-                         std::size_t stride) const {
-    if (!has_bounds()) return Space::bounds(queries, objects, out, stride);
+void PythonSpace::bound_values(const QueryBatch& queries, Selection objects, double* out,
+                               std::size_t stride) const {
     call(bound_, queries, objects, out, stride);
 }
 
@@ -149,7 +142,7 @@ double PythonSpace::self_value(std::size_t position) const {
 std::size_t PythonSpace::self_evaluations(std::size_t position) const noexcept {
     const std::atomic_ref<double> known(self_values_[position]);
     if (!std::isnan(known.load(std::memory_order_relaxed))) return 0;
-    return self_block_.is_valid() ? std::min(self_values_per_call, size_ - position) : 1;
+    return self_block_.is_valid() ? std::min(self_values_per_call, size() - position) : 1;
 }
 
 double PythonSpace::call_self(std::size_t position) const {
@@ -162,7 +155,7 @@ double PythonSpace::call_self(std::size_t position) const {
 }
 
 void PythonSpace::call_self_block(std::size_t position) const {
-    const std::size_t end = std::min(position + self_values_per_call, size_);
+    const std::size_t end = std::min(position + self_values_per_call, size());
     double values[self_values_per_call];
     const nb::object returned = self_block_(items(Selection::range(position, end)));
     numbers(returned, end - position, position, itself, values);

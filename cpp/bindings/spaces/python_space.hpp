@@ -28,16 +28,13 @@ struct PythonFunction {
 /// The space owns nothing: `calls`, a `fastmks.stores.python.Calls`, holds the objects and the
 /// functions, and the space has a weak reference to it. So the garbage collector sees every
 /// reference, and an index whose function refers back to it can be freed.
-class PythonSpace final : public Space {
+class PythonSpace final : public Space, public UpperBounds {
 public:
     PythonSpace(nanobind::handle calls, double relative, Isa isa);
     ~PythonSpace() override;
     PythonSpace(const PythonSpace&) = delete;
     PythonSpace& operator=(const PythonSpace&) = delete;
 
-    std::size_t size() const noexcept override { return size_; }
-    Rounding rounding() const noexcept override;
-    double largest_self_value() const noexcept override;
     double self_value(std::size_t position) const override;
     std::size_t self_evaluations(std::size_t position) const noexcept override;
     bool is_zero(std::size_t position) const override;
@@ -45,11 +42,9 @@ public:
     std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override;
     void evaluate(const QueryBatch& queries, Selection objects, double* out,
                   std::size_t stride) const override;
-    bool has_bounds() const noexcept override { return bound_.exists(); }
-    void bounds(const QueryBatch& queries, Selection objects, double* out,
-                std::size_t stride) const override;
-    bool is_parallel() const noexcept override { return false; }
-    Isa isa() const noexcept override { return isa_; }
+    const UpperBounds* bounds() const noexcept override { return bound_.exists() ? this : nullptr; }
+    void bound_values(const QueryBatch& queries, Selection objects, double* out,
+                      std::size_t stride) const override;
 
 private:
     [[nodiscard]] nanobind::object held() const;
@@ -75,9 +70,7 @@ private:
     PythonFunction bound_;
     nanobind::handle self_block_;
     double* self_values_;  // not a number where not asked yet
-    std::size_t size_;
     double relative_;
-    Isa isa_;
 };
 
 }  // namespace fastmks::bindings

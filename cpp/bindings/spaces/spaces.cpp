@@ -88,20 +88,21 @@ void register_spaces(nb::module_& m) {
             },
             "(relative, absolute): |value - exact| <= relative * sqrt(K(x,x) K(y,y)) + absolute.")
         .def_prop_ro("isa", [](const Space& space) { return to_string(space.isa()); })
-        .def_prop_ro("has_bounds", &Space::has_bounds,
-                     "Whether it has upper bounds of its own, much cheaper than values.")
+        .def_prop_ro(
+            "has_bounds", [](const Space& space) { return space.bounds() != nullptr; },
+            "Whether it has upper bounds of its own, much cheaper than values.")
         .def_prop_ro(
             "score",
             [](const Space& space) -> std::optional<std::string> {
-                switch (space.score_kind()) {
+                const ScoreMap* const scores = space.scores();
+                if (!scores) return std::nullopt;
+                switch (scores->kind) {
                     case ScoreKind::product:
                         return "product";
                     case ScoreKind::cosine:
                         return "cosine";
                     case ScoreKind::distance:
                         return "distance";
-                    case ScoreKind::none:
-                        break;
                 }
                 return std::nullopt;
             },

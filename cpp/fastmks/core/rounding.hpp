@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+
 namespace fastmks {
 
 /// Rounding to nearest is off by at most this share of the result,
@@ -26,5 +28,10 @@ struct Rounding {
     double relative;
     double absolute;
 };
+
+/// The rounding of a kernel whose author states a share of it, infinite where it is not Mercer.
+[[nodiscard]] inline Rounding stated_rounding(double relative) noexcept {
+    return {relative, std::isfinite(relative) ? 0.0 : HUGE_VAL};
+}
 
 }  // namespace fastmks

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <stdexcept>
 
 #include "fastmks/core/faults.hpp"
 #include "fastmks/simd/loops.hpp"
@@ -34,10 +33,6 @@ std::size_t Space::evaluate_others(const QueryBatch& query, std::size_t self, do
     out[at] = own;
     if (at + 1 < n) evaluate(query, objects.part(at + 1, n), out + at + 1, n - at - 1);
     return n - 1;
-}
-
-void Space::bounds(const QueryBatch&, Selection, double*, std::size_t) const {
-    throw std::logic_error("this space has no bounds");
 }
 
 EvaluationCost measure_cost(const Space& space) {

@@ -4,16 +4,15 @@
 #include <cstddef>
 #include <memory>
 #include <typeinfo>
-#include <vector>
 
 #include "fastmks/core/rounding.hpp"
-#include "fastmks/core/score.hpp"
 #include "fastmks/core/selection.hpp"
 #include "fastmks/simd/isa.hpp"
 
 namespace fastmks {
 
-class VectorStore;
+class ScoreMap;
+class UpperBounds;
 
 /// Some objects of a space, made ready to be compared with many others.
 class QueryBatch {
@@ -24,6 +23,16 @@ public:
     std::size_t size;
 };
 
+/// What is true of all objects of a space, and of its kernel.
+struct SpaceFacts {
+    std::size_t size;
+    Isa isa;
+    Rounding rounding{HUGE_VAL, HUGE_VAL};
+    double largest_self_value = HUGE_VAL;
+    std::size_t build_self_evaluations = 0;
+    bool is_parallel = true;
+};
+
 /// Objects under one kernel: the only place where a kernel is evaluated, always in blocks. Queries
 /// are objects too, of another space with the same kernel and the same kind of store. Immutable
 /// once built; any number of threads may read it.
@@ -31,17 +40,25 @@ class Space {
 public:
     virtual ~Space() = default;
 
-    [[nodiscard]] virtual std::size_t size() const noexcept = 0;
-    [[nodiscard]] virtual Rounding rounding() const noexcept = 0;
+    [[nodiscard]] const SpaceFacts& facts() const noexcept { return facts_; }
+    [[nodiscard]] std::size_t size() const noexcept { return facts_.size; }
+    /// The instruction set of this space's loops.
+    [[nodiscard]] Isa isa() const noexcept { return facts_.isa; }
+    [[nodiscard]] Rounding rounding() const noexcept { return facts_.rounding; }
     /// No K(x, x) exceeds this, for whatever object; infinity where there is no limit.
-    [[nodiscard]] virtual double largest_self_value() const noexcept = 0;
+    [[nodiscard]] double largest_self_value() const noexcept { return facts_.largest_self_value; }
+    /// Evaluations of some K(x, x) that building this space took.
+    [[nodiscard]] std::size_t build_self_evaluations() const noexcept {
+        return facts_.build_self_evaluations;
+    }
+    /// Whether several threads may evaluate at once; one may always, whichever it is.
+    [[nodiscard]] bool is_parallel() const noexcept { return facts_.is_parallel; }
+
     /// K(x, x) for the object at a position; it may overflow.
     [[nodiscard]] virtual double self_value(std::size_t position) const = 0;
     /// Evaluations of some K(x, x) that self_value(position) would make now: none where the value
     /// is known.
     [[nodiscard]] virtual std::size_t self_evaluations(std::size_t) const noexcept { return 1; }
-    /// Evaluations of some K(x, x) that building this space took.
-    [[nodiscard]] virtual std::size_t build_self_evaluations() const noexcept { return 0; }
 
     /// Whether the object is zero in the Hilbert space: K(x, y) = 0 for every y, not just in
     /// rounding.
@@ -62,8 +79,19 @@ public:
         batch = this->batch(position, position + 1);
     }
 
-    /// out[i * objects.size + j] = K(query i, selected object j), for a batch of a space with the
-    /// same kernel. Throws ValueFault when a value is not finite.
+    /// out[i * stride + j] = K(query i, selected object j), for a batch of a space with the same
+    /// kernel, finite or not.
+    virtual void evaluate(const QueryBatch& queries, Selection objects, double* out,
+                          std::size_t stride) const = 0;
+
+    /// How the values follow from a score of vectors; null where they do not.
+    [[nodiscard]] virtual const ScoreMap* scores() const noexcept { return nullptr; }
+
+    /// Upper bounds of this space's own that are much cheaper than its values; null where there
+    /// are none.
+    [[nodiscard]] virtual const UpperBounds* bounds() const noexcept { return nullptr; }
+
+    /// `evaluate` into rows of objects.size values. Throws ValueFault when a value is not finite.
     void values(const QueryBatch& queries, Selection objects, double* out) const;
 
     /// Throws what `values` throws for values of these pairs.
@@ -74,62 +102,21 @@ public:
     std::size_t evaluate_others(const QueryBatch& query, std::size_t self, double own,
                                 Selection objects, double* out) const;
 
-    /// `values` without the check and with rows `stride` apart: for spaces made of spaces.
-    virtual void evaluate(const QueryBatch& queries, Selection objects, double* out,
-                          std::size_t stride) const = 0;
+protected:
+    explicit Space(SpaceFacts facts) : facts_(facts) {}
+    SpaceFacts facts_;  // constant once the space is built
+};
 
-    /// Whether this space has upper bounds of its own that are much cheaper than its values.
-    [[nodiscard]] virtual bool has_bounds() const noexcept { return false; }
+/// The bounds of a space that has some.
+class UpperBounds {
+public:
+    /// out[i * stride + j] is at least the value that Space::values would give query i and selected
+    /// object j; a bound that is not a number bounds nothing.
+    virtual void bound_values(const QueryBatch& queries, Selection objects, double* out,
+                              std::size_t stride) const = 0;
 
-    /// out[i * stride + j] is at least the value that `values` would give query i and selected
-    /// object j; a bound that is not a number bounds nothing. Only where has_bounds().
-    virtual void bounds(const QueryBatch& queries, Selection objects, double* out,
-                        std::size_t stride) const;
-
-    /// The score that orders the values of this space; see score.hpp.
-    [[nodiscard]] virtual ScoreKind score_kind() const noexcept { return ScoreKind::none; }
-    /// Whether values are the scores themselves, and these inner products.
-    [[nodiscard]] virtual bool is_product() const noexcept { return false; }
-    /// The vectors whose scores these are; null where there is no score.
-    [[nodiscard]] virtual const VectorStore* score_vectors() const noexcept { return nullptr; }
-    /// No value is less, in rounding either.
-    [[nodiscard]] virtual double least_value() const noexcept { return -HUGE_VAL; }
-    /// Whether values only grow with their scores. They may instead grow on both sides of one.
-    [[nodiscard]] virtual bool is_increasing() const noexcept { return true; }
-    /// Where they do, about that score.
-    [[nodiscard]] virtual double score_middle() const noexcept { return 0.0; }
-    /// At least the canonical value of every pair whose canonical score is at most `score`; only
-    /// where values are increasing.
-    [[nodiscard]] virtual double value_above(double score) const;
-    /// At most the canonical value of every pair whose canonical score is at least `score`; only
-    /// where values are increasing.
-    [[nodiscard]] virtual double value_below(double score) const;
-    /// A guess at the score that has a value, or NaN: it saves time, and nothing rests on it.
-    [[nodiscard]] virtual double score_near(double) const noexcept { return std::nan(""); }
-    /// At most the canonical value of every pair whose exact score is at least `score`; minus
-    /// infinity where nothing is known. `largest` is as for scores_below.
-    [[nodiscard]] double value_from(double score, double largest) const;
-    /// Likewise, of every pair whose exact score lies at least so far from score_middle(), on
-    /// either side; only where values grow on both.
-    [[nodiscard]] virtual double value_beyond(double distance, double largest) const;
-    /// Exact scores that only values less than `value` have. `largest` is at least the magnitude of
-    /// every score in question.
-    [[nodiscard]] virtual ScoreRange scores_below(double value, double largest) const;
-
-    /// Makes values of inner products, in place: those of one query of another space and selected
-    /// objects, if they are exact and so are all their partial sums. The bits are those that
-    /// `evaluate` gives. False, and nothing done, where this space does not know how.
-    virtual bool map_products(const Space& queries, std::size_t query, Selection objects,
-                              double* values) const;
-
-    /// The space that this one stands for: another only where somebody watches what is evaluated.
-    [[nodiscard]] virtual const Space& untraced() const noexcept { return *this; }
-
-    /// Whether several threads may evaluate at once; one may always, whichever it is.
-    [[nodiscard]] virtual bool is_parallel() const noexcept { return true; }
-
-    /// The instruction set of this space's loops.
-    [[nodiscard]] virtual Isa isa() const noexcept = 0;
+protected:
+    ~UpperBounds() = default;
 };
 
 /// Seconds that evaluations take here: those of one call, and of each value in it.

@@ -127,12 +127,13 @@ std::shared_ptr<AxisProjection> project_on(const Matrix& axes, std::size_t n_axe
         for (std::size_t i = 0; i < n_axes; ++i) rows[i * padded(n) + c] = axes.row(c)[i];
     }
     std::vector<double> origin = view.origin();
-    if (objects.score_kind() == ScoreKind::distance) {
+    const ScoreKind kind = scores_of(objects).kind;
+    if (kind == ScoreKind::distance) {
         const PowerOfTwo scaled(view.exponent());
         for (double& x : origin) x = scaled(x);
     }
-    return std::make_shared<AxisProjection>(objects.score_kind(), std::move(rows), n_axes, n,
-                                            std::move(origin), objects.isa());
+    return std::make_shared<AxisProjection>(kind, std::move(rows), n_axes, n, std::move(origin),
+                                            objects.isa());
 }
 
 }  // namespace
@@ -153,9 +154,8 @@ double guess_axes_seconds(std::size_t n_objects, std::size_t n_columns) {
 
 ChosenAxes choose_axes(const Space& objects, const AxesWish& wish, std::size_t threads,
                        const Watch& watch) {
-    const ScoreKind kind = objects.score_kind();
+    const ScoreKind kind = scores_of(objects).kind;
     const MatrixWork work{loops_for(objects.isa()).matrices, threads, watch};
-    if (!objects.score_vectors()) throw std::invalid_argument("axes need vectors with a score");
     View view(objects, kind, watch);
     const bool has_queries = wish.queries && wish.queries->size() > 0;
     View asking(has_queries ? *wish.queries : objects, kind, watch);

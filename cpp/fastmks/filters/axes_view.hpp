@@ -57,7 +57,7 @@ inline void scale_row(double* row, std::size_t n, double greatest) {
 class View {
 public:
     View(const Space& space, ScoreKind kind, const Watch& watch)
-        : store_(*space.score_vectors()), kind_(kind), watch_(watch), n_(store_.n_columns()) {}
+        : store_(*scores_of(space).vectors), kind_(kind), watch_(watch), n_(store_.n_columns()) {}
 
     [[nodiscard]] std::size_t n_columns() const noexcept { return n_; }
     [[nodiscard]] std::size_t size() const noexcept { return store_.size(); }

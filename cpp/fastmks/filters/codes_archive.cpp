@@ -50,8 +50,8 @@ struct AxisProjection::Parts {
         n_columns = reader.matrix("axes", axes);
         n_axes = n_columns > 0 ? axes.size() / n_columns : 0;
         reader("origin", origin);
-        const VectorStore* const store = objects.score_vectors();
-        check_array(store && n_columns == store->n_columns(), "axes",
+        const ScoreMap* const scores = objects.scores();
+        check_array(scores && n_columns == scores->vectors->n_columns(), "axes",
                     "they must be as long as the objects");
         check_array(n_axes > 0 && n_axes <= most_axes, "axes", "there are too few or too many");
         check_finite("origin", origin);
@@ -63,7 +63,7 @@ AxisProjection::AxisProjection(const Space& objects, const ArrayReader& reader)
 
 // The axes are checked to be orthonormal again: the lengths of coordinates depend on it.
 AxisProjection::AxisProjection(const Space& objects, const Parts& parts)
-    : AxisProjection(objects.score_kind(),
+    : AxisProjection(objects.scores()->kind,
                      padded_rows(parts.axes.data(), parts.n_axes, parts.n_columns), parts.n_axes,
                      parts.n_columns, {parts.origin.begin(), parts.origin.end()}, objects.isa()) {}
 

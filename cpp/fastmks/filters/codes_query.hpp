@@ -7,10 +7,10 @@
 #include <memory>
 #include <vector>
 
-#include "fastmks/core/score.hpp"
 #include "fastmks/core/space.hpp"
 #include "fastmks/core/top_k.hpp"
 #include "fastmks/simd/code_loops.hpp"
+#include "fastmks/spaces/score_map.hpp"
 
 /// What a search through a sketch knows of one query.
 namespace fastmks::sketched {

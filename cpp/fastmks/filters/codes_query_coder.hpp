@@ -45,10 +45,9 @@ public:
         const double sum = query.norm + sketch_.norm();
         const double longest = is_distance_ ? 0.5 * sum * sum : query.norm * sketch_.norm();
         query.largest = std::ldexp(longest * float32_up, query.shift);
-        query.is_two_sided = !objects_.is_increasing();
-        if (query.is_two_sided) {
-            query.middle = std::ldexp(objects_.score_middle(), -query.shift);
-        }
+        const ScoreMap* const scores = objects_.scores();
+        query.is_two_sided = scores && !scores->is_increasing;
+        if (query.is_two_sided) query.middle = std::ldexp(scores->middle, -query.shift);
         if (query.is_finite && !is_distance_) quantize(query, nullptr);
         set_slack(query);
     }

@@ -272,9 +272,10 @@ private:
         if (!(least > query.least)) return;
         query.least = least;
         const double score = std::ldexp(static_cast<double>(least), query.shift);
-        set_useless(query, query.is_two_sided ? problem_.objects.value_beyond(score, query.largest)
-                                              : sketch_.projection().value_from(
-                                                    problem_.objects, score, query.largest));
+        set_useless(query,
+                    query.is_two_sided
+                        ? scores_of(problem_.objects).value_beyond(score, query.largest)
+                        : sketch_.projection().value_from(problem_.objects, score, query.largest));
     }
 
     // Raises a query's threshold: by lower bounds, and by its most promising candidates where these

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <mutex>
+#include <stdexcept>
 
 #include "fastmks/core/faults.hpp"
 #include "fastmks/simd/loops.hpp"
@@ -20,7 +21,12 @@ constexpr std::size_t first_block = 16;  // objects evaluated before the first l
 class FilterSearch {
 public:
     FilterSearch(const ScanProblem& problem, Worker& worker)
-        : problem_(problem), worker_(worker), loops_(loops_for(problem.objects.isa()).vectors) {}
+        : problem_(problem),
+          upper_(problem.objects.bounds()),
+          worker_(worker),
+          loops_(loops_for(problem.objects.isa()).vectors) {
+        if (!upper_) throw std::logic_error("this space has no bounds");
+    }
 
     void top_k(std::size_t query, std::size_t k, TopK& best) {
         const std::size_t first = std::min(std::max(first_block, 2 * k), problem_.among.size);
@@ -62,7 +68,7 @@ private:
         for (std::size_t begin = 0; begin < n; begin += bounds_per_call) {
             const std::size_t end = std::min(begin + bounds_per_call, n);
             const Selection part = problem_.among.part(begin, end);
-            problem_.objects.bounds(*batch_, part, bounds_.data() + begin, part.size);
+            upper_->bound_values(*batch_, part, bounds_.data() + begin, part.size);
             for (std::size_t i = begin; i < end; ++i) {
                 // What is not a number bounds nothing; minus infinity is less than any threshold.
                 const double bound = bounds_[i] == bounds_[i] ? bounds_[i] : HUGE_VAL;
@@ -172,6 +178,7 @@ private:
     }
 
     const ScanProblem& problem_;
+    const UpperBounds* upper_;
     Worker& worker_;
     const VectorLoops& loops_;
     BoundCounts counts_;

@@ -14,6 +14,8 @@
 
 namespace fastmks {
 
+class VectorStore;
+
 /// An entry of a column: which object has it, by its place, and its value. In files: 8 bytes.
 struct Posting {
     std::uint32_t place;

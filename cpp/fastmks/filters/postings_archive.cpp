@@ -5,6 +5,7 @@
 
 #include "fastmks/core/archive.hpp"
 #include "fastmks/filters/postings.hpp"
+#include "fastmks/spaces/score_map.hpp"
 
 namespace fastmks {
 
@@ -47,7 +48,7 @@ void Postings::check(const Space& objects) const {
     check_places();
     ArrayReader::check_size("shelf_norms", n_shelves(), (n + shelf_size - 1) / shelf_size);
     check_lengths("shelf_norms", shelf_norms_);
-    const bool is_cosine = objects.score_kind() == ScoreKind::cosine;
+    const bool is_cosine = scores_of(objects).kind == ScoreKind::cosine;
     ArrayReader::check_size("inverse_norms", inverse_norms_.size(),
                             is_cosine ? n_blocks * block_size : 0);
     check_lengths("inverse_norms", inverse_norms_);

@@ -9,7 +9,7 @@
 
 #include "fastmks/filters/postings.hpp"
 #include "fastmks/filters/postings_length.hpp"
-#include "fastmks/stores/vector_store.hpp"
+#include "fastmks/spaces/score_map.hpp"
 
 namespace fastmks {
 namespace {
@@ -76,18 +76,19 @@ struct Postings::Draft {
 };
 
 bool Postings::fits(const Space& objects) noexcept {
-    const ScoreKind kind = objects.score_kind();
-    const VectorStore* const store = objects.score_vectors();
-    return (kind == ScoreKind::product || kind == ScoreKind::cosine) && objects.is_increasing() &&
-           store && store->is_sparse() && store->size() < std::numeric_limits<std::uint32_t>::max();
+    const ScoreMap* const scores = objects.scores();
+    return scores && scores->kind != ScoreKind::distance && scores->is_increasing &&
+           scores->vectors->is_sparse() &&
+           objects.size() < std::numeric_limits<std::uint32_t>::max();
 }
 
 Postings::Postings(const Space& objects, const Watch& watch) {
     if (!fits(objects)) {
         throw std::invalid_argument("postings need sparse vectors and an increasing score");
     }
-    const VectorStore& store = *objects.score_vectors();
-    Draft draft{objects.score_kind() == ScoreKind::cosine, store.n_columns(), 0, {}, {}};
+    const ScoreMap& scores = scores_of(objects);
+    const VectorStore& store = *scores.vectors;
+    Draft draft{scores.kind == ScoreKind::cosine, store.n_columns(), 0, {}, {}};
     find_columns(store, draft);
     watch(0);
     order(draft);

@@ -11,6 +11,7 @@
 
 #include "fastmks/scan/scan.hpp"
 #include "fastmks/simd/loops.hpp"
+#include "fastmks/spaces/score_map.hpp"
 
 namespace fastmks {
 
@@ -86,8 +87,8 @@ private:
         const VectorLoops& loops = loops_for(problem_.objects.isa()).vectors;
         if (!loops.all_finite(values_.data(), n)) return false;
         const Selection objects = Selection::list(positions_.data(), n);
-        return problem_.objects.map_products(problem_.queries, findings.query, objects,
-                                             values_.data()) &&
+        return scores_of(problem_.objects)
+                   .map_products(problem_.queries, findings.query, objects, values_.data()) &&
                loops.all_finite(values_.data(), n);  // otherwise the rows have a fault to tell
     }
 

@@ -8,6 +8,7 @@
 #include "fastmks/filters/postings_length.hpp"
 #include "fastmks/filters/query_groups.hpp"
 #include "fastmks/simd/loops.hpp"
+#include "fastmks/spaces/score_map.hpp"
 #include "fastmks/stores/vector_store.hpp"
 
 namespace fastmks {
@@ -115,7 +116,7 @@ private:
     // Finds the lists and planes of a query's columns.
     void place(Query& query) {
         const VectorEntries entries =
-            problem_.queries.score_vectors()->entries(query.findings.query);
+            scores_of(problem_.queries).vectors->entries(query.findings.query);
         const Length length = length_of(entries);
         query.norm = length.scaled * float32_up;
         query.exponent = length.exponent;
@@ -178,8 +179,9 @@ private:
     // Notes that only values of at least `value` matter to a query.
     void tighten(Query& query, double value) {
         // The two spaces have vectors of different lengths, and so roundings of their own.
-        const double high = std::min(problem_.objects.scores_below(value, query.largest).high,
-                                     problem_.queries.scores_below(value, query.largest).high);
+        const double high =
+            std::min(scores_of(problem_.objects).scores_below(value, query.largest).high,
+                     scores_of(problem_.queries).scores_below(value, query.largest).high);
         if (!(high > -HUGE_VAL)) return;
         query.findings.reach = postings_.is_cosine()
                                    ? std::clamp(high, -2.0, 2.0) * query.norm

@@ -6,7 +6,7 @@
 
 #include "fastmks/core/matrix.hpp"
 #include "fastmks/simd/loops.hpp"
-#include "fastmks/spaces/score_search.hpp"
+#include "fastmks/spaces/score_map.hpp"
 
 namespace fastmks {
 namespace {
@@ -85,7 +85,6 @@ AxisProjection::AxisProjection(ScoreKind kind, std::vector<double> axes, std::si
       origin_(std::move(origin)),
       defect_(orthonormality_defect(axes_, n_axes, n_columns, isa)),
       loops_(loops_for(isa).vectors) {
-    if (kind == ScoreKind::none) throw std::invalid_argument("a projection needs a score");
     const bool needs_origin = kind == ScoreKind::distance;
     if ((needs_origin || !origin_.empty()) && origin_.size() != n_columns) {
         throw std::invalid_argument("the origin must have a number for each column");
@@ -193,8 +192,8 @@ void AxisProjection::project_closely(const Space& objects, std::size_t begin, st
 
 void AxisProjection::project_rows(const Space& objects, std::size_t begin, std::size_t end,
                                   bool is_close, Coordinates& out) const {
-    const VectorStore* store = objects.score_vectors();
-    if (!store || store->n_columns() != n_columns_) {
+    const VectorStore* store = scores_of(objects).vectors;
+    if (store->n_columns() != n_columns_) {
         throw std::invalid_argument("the objects must be vectors of the axes' length");
     }
     const std::size_t stride = padded(n_columns_);
@@ -226,18 +225,19 @@ void AxisProjection::project_rows(const Space& objects, std::size_t begin, std::
 ScoreRange AxisProjection::scores_below(const Space& objects, const Space&, double value,
                                         double largest) const {
     if (!(kind_ == ScoreKind::cosine && is_distance())) {
-        return objects.scores_below(value, largest);
+        return scores_of(objects).scores_below(value, largest);
     }
     // <x, y> = -|x - y|^2 / 2 + (|x|^2 + |y|^2) / 2, and no vector here is longer than 1. The
     // greatest score here is that of distances; cosines go up to 1.
-    ScoreRange range = objects.scores_below(value, 1.0);
+    ScoreRange range = scores_of(objects).scores_below(value, 1.0);
     range.high -= 1.0 + 8 * roundoff;
     return range;
 }
 
 double AxisProjection::value_from(const Space& objects, double score, double largest) const {
-    if (!(kind_ == ScoreKind::cosine && is_distance())) return objects.value_from(score, largest);
-    return objects.value_from(score + (1.0 - 8 * roundoff), 1.0);  // as above
+    if (!(kind_ == ScoreKind::cosine && is_distance()))
+        return scores_of(objects).value_from(score, largest);
+    return scores_of(objects).value_from(score + (1.0 - 8 * roundoff), 1.0);  // as above
 }
 
 double Projection::value_from(const Space&, double, double) const {

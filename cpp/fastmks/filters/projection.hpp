@@ -6,7 +6,7 @@
 
 #include "fastmks/core/archive.hpp"
 #include "fastmks/core/space.hpp"
-#include "fastmks/stores/vector_store.hpp"
+#include "fastmks/spaces/score_map.hpp"
 
 namespace fastmks {
 
@@ -45,10 +45,10 @@ public:
     /// The coordinates of objects [begin, end) of a space.
     virtual void project(const Space& objects, std::size_t begin, std::size_t end,
                          Coordinates& out) const = 0;
-    /// As Space::scores_below, for values between the objects and the queries of two spaces.
+    /// As ScoreMap::scores_below, for values between the objects and the queries of two spaces.
     [[nodiscard]] virtual ScoreRange scores_below(const Space& objects, const Space& queries,
                                                   double value, double largest) const = 0;
-    /// As Space::value_from, likewise, for objects and queries that are not zero.
+    /// As ScoreMap::value_from, likewise, for objects and queries that are not zero.
     [[nodiscard]] virtual double value_from(const Space& objects, double score,
                                             double largest) const;
 };

@@ -8,7 +8,7 @@
 #include "fastmks/core/faults.hpp"
 #include "fastmks/core/pulse.hpp"
 #include "fastmks/simd/loops.hpp"
-#include "fastmks/spaces/score_search.hpp"
+#include "fastmks/spaces/score_map.hpp"
 
 namespace fastmks {
 namespace {
@@ -28,18 +28,34 @@ struct CombinedBatch final : QueryBatch {
     const Normalizer* normalizer = nullptr;
 };
 
-// What sum and product share: the same queries against several spaces, folded value by value.
-class CombinedSpace : public Space {
-public:
-    explicit CombinedSpace(std::vector<SpacePointer> parts) : parts_(std::move(parts)) {
-        if (parts_.empty()) throw std::invalid_argument("a combination needs at least one space");
-        for (const auto& part : parts_) {
-            if (part->size() != size()) throw std::invalid_argument("spaces differ in size");
-        }
+// What the parts have in common, but for their rounding and their greatest self value.
+SpaceFacts common_facts(const std::vector<SpacePointer>& parts) {
+    if (parts.empty()) throw std::invalid_argument("a combination needs at least one space");
+    SpaceFacts common = parts.front()->facts();
+    common.build_self_evaluations = 0;
+    for (const auto& part : parts) {
+        if (part->size() != common.size) throw std::invalid_argument("spaces differ in size");
+        common.build_self_evaluations += part->build_self_evaluations();
+        common.is_parallel = common.is_parallel && part->is_parallel();
     }
-    std::size_t size() const noexcept override { return parts_.front()->size(); }
-    Isa isa() const noexcept override { return parts_.front()->isa(); }
+    return common;
+}
 
+// The score that all parts follow, of the same vectors; none where one of them is less than
+// `least`, or grows on both sides.
+ScoreFacts common_score(const std::vector<SpacePointer>& parts, double least) {
+    const ScoreMap* const first = parts.front()->scores();
+    const bool is_common = std::all_of(parts.begin(), parts.end(), [&](const auto& part) {
+        const ScoreMap* const scores = part->scores();
+        return scores && scores->kind == first->kind && scores->vectors == first->vectors &&
+               scores->is_increasing && scores->least_value >= least;
+    });
+    return is_common ? ScoreFacts{.kind = first->kind, .vectors = first->vectors} : ScoreFacts{};
+}
+
+// What sum and product share: the same queries against several spaces, folded value by value.
+class CombinedSpace : public Space, public ScoreMap {
+public:
     bool accepts(const Space& queries) const noexcept override {
         if (typeid(queries) != typeid(*this)) return false;
         const auto& others = static_cast<const CombinedSpace&>(queries).parts_;
@@ -60,11 +76,6 @@ public:
                    std::size_t step) { part.evaluate(batch, among, to, step); });
     }
 
-    bool is_parallel() const noexcept override {
-        return std::all_of(parts_.begin(), parts_.end(),
-                           [](const auto& part) { return part->is_parallel(); });
-    }
-
     double self_value(std::size_t position) const override {
         double value = parts_.front()->self_value(position);
         for (std::size_t p = 1; p < parts_.size(); ++p) {
@@ -79,44 +90,30 @@ public:
         for (const auto& part : parts_) most = std::max(most, part->self_evaluations(position));
         return most;
     }
-    std::size_t build_self_evaluations() const noexcept override {
-        std::size_t sum = 0;
-        for (const auto& part : parts_) sum += part->build_self_evaluations();
-        return sum;
-    }
-
-    // Parts that follow the same score of the same vectors, as far as folding keeps the order.
-    ScoreKind score_kind() const noexcept override {
-        const ScoreKind kind = parts_.front()->score_kind();
-        const bool is_shared = std::all_of(parts_.begin(), parts_.end(), [&](const auto& part) {
-            return part->score_kind() == kind && part->is_increasing() &&
-                   part->score_vectors() == score_vectors();
-        });
-        return is_shared && keeps_order() ? kind : ScoreKind::none;
-    }
-    const VectorStore* score_vectors() const noexcept override {
-        return parts_.front()->score_vectors();
-    }
+    const ScoreMap* scores() const noexcept override { return vectors ? this : nullptr; }
     double value_above(double score) const override {
-        return folded([=](const Space& part) { return part.value_above(score); });
+        return folded([=](const ScoreMap& part) { return part.value_above(score); });
     }
     double value_below(double score) const override {
-        return folded([=](const Space& part) {
-            return std::max(part.value_below(score), part.least_value());
+        return folded([=](const ScoreMap& part) {
+            return std::max(part.value_below(score), part.least_value);
         });
     }
 
 protected:
-    virtual void fold(double* values, const double* next, std::size_t n) const = 0;
-    // Whether greater values fold to a greater one, in rounding too.
-    virtual bool keeps_order() const noexcept = 0;
+    CombinedSpace(std::vector<SpacePointer> parts, double least)
+        : Space(common_facts(parts)),
+          ScoreMap(common_score(parts, least)),
+          parts_(std::move(parts)) {}
 
-    // Folds what number(part) gives for each part.
+    virtual void fold(double* values, const double* next, std::size_t n) const = 0;
+
+    // Folds what number(scores) gives for each part.
     template <class Number>
     double folded(Number number) const {
-        double value = number(*parts_.front());
+        double value = number(*parts_.front()->scores());
         for (std::size_t p = 1; p < parts_.size(); ++p) {
-            const double next = number(*parts_[p]);
+            const double next = number(*parts_[p]->scores());
             fold(&value, &next, 1);
         }
         return value;
@@ -140,56 +137,50 @@ protected:
     std::vector<SpacePointer> parts_;
 };
 
-class SumSpace final : public CombinedSpace {
+class SumSpace final : public CombinedSpace, public UpperBounds {
 public:
-    using CombinedSpace::CombinedSpace;
-
-    // sum sqrt(K_i(x,x) K_i(y,y)) <= sqrt(sum K_i(x,x) * sum K_i(y,y)) by Cauchy-Schwarz.
-    Rounding rounding() const noexcept override {
-        Rounding sum{0.0, 0.0};
+    explicit SumSpace(std::vector<SpacePointer> parts)
+        : CombinedSpace(std::move(parts), -HUGE_VAL) {
+        // sum sqrt(K_i(x,x) K_i(y,y)) <= sqrt(sum K_i(x,x) * sum K_i(y,y)) by Cauchy-Schwarz.
+        Rounding& sum = facts_.rounding = {0.0, 0.0};
+        facts_.largest_self_value = 0.0;
         for (const auto& part : parts_) {
-            const Rounding rounding = part->rounding();
-            sum.relative = std::max(sum.relative, rounding.relative);
-            sum.absolute += rounding.absolute;
+            sum.relative = std::max(sum.relative, part->rounding().relative);
+            sum.absolute += part->rounding().absolute;
+            facts_.largest_self_value += part->largest_self_value();
         }
         sum.relative += static_cast<double>(parts_.size()) * roundoff;
-        return sum;
     }
-    double largest_self_value() const noexcept override {
-        double sum = 0.0;
-        for (const auto& part : parts_) sum += part->largest_self_value();
-        return sum;
-    }
+
     bool is_zero(std::size_t position) const override {
         return std::all_of(parts_.begin(), parts_.end(),
                            [&](const auto& part) { return part->is_zero(position); });
     }
     // Rounded sums of greater terms are not less.
-    bool has_bounds() const noexcept override {
-        return std::all_of(parts_.begin(), parts_.end(),
-                           [](const auto& part) { return part->has_bounds(); });
+    const UpperBounds* bounds() const noexcept override {
+        const bool has_all = std::all_of(parts_.begin(), parts_.end(),
+                                         [](const auto& part) { return part->bounds(); });
+        return has_all ? this : nullptr;
     }
-    void bounds(const QueryBatch& queries, Selection objects, double* out,
-                std::size_t stride) const override {
+    void bound_values(const QueryBatch& queries, Selection objects, double* out,
+                      std::size_t stride) const override {
         combine(queries, objects, out, stride,
                 [](const Space& part, const QueryBatch& batch, Selection among, double* to,
-                   std::size_t step) { part.bounds(batch, among, to, step); });
+                   std::size_t step) { part.bounds()->bound_values(batch, among, to, step); });
     }
 
 private:
     void fold(double* values, const double* next, std::size_t n) const override {
         for (std::size_t i = 0; i < n; ++i) values[i] += next[i];
     }
-    bool keeps_order() const noexcept override { return true; }
 };
 
 class ProductSpace final : public CombinedSpace {
 public:
-    using CombinedSpace::CombinedSpace;
-
-    Rounding rounding() const noexcept override {
-        Rounding product = parts_.front()->rounding();
-        double largest = parts_.front()->largest_self_value();
+    // Products of factors that are never negative keep the order of these.
+    explicit ProductSpace(std::vector<SpacePointer> parts) : CombinedSpace(std::move(parts), 0.0) {
+        Rounding& product = facts_.rounding;
+        double largest = facts_.largest_self_value;
         for (std::size_t p = 1; p < parts_.size(); ++p) {
             const Rounding next = parts_[p]->rounding();
             const double next_largest = parts_[p]->largest_self_value();
@@ -201,15 +192,13 @@ public:
                                 3 * roundoff * (1 + product.relative) * (1 + next.relative);
             largest = bound_product(largest, next_largest);
         }
-        return product;
-    }
-    double largest_self_value() const noexcept override {
-        double product = 1.0;
+        facts_.largest_self_value = 1.0;
         for (const auto& part : parts_) {
-            product = bound_product(product, part->largest_self_value());
+            facts_.largest_self_value =
+                bound_product(facts_.largest_self_value, part->largest_self_value());
         }
-        return product;
     }
+
     bool is_zero(std::size_t position) const override {
         return std::any_of(parts_.begin(), parts_.end(),
                            [&](const auto& part) { return part->is_zero(position); });
@@ -219,36 +208,22 @@ private:
     void fold(double* values, const double* next, std::size_t n) const override {
         for (std::size_t i = 0; i < n; ++i) values[i] *= next[i];
     }
-    // Products of factors that are never negative do.
-    bool keeps_order() const noexcept override {
-        return std::all_of(parts_.begin(), parts_.end(),
-                           [](const auto& part) { return part->least_value() >= 0.0; });
-    }
 };
 
-class ScaledSpace final : public Space {
+class ScaledSpace final : public Space, public ScoreMap, public UpperBounds {
 public:
-    ScaledSpace(SpacePointer space, double factor) : space_(std::move(space)), factor_(factor) {}
+    ScaledSpace(SpacePointer space, double factor)
+        : Space(facts_of(*space, factor)),
+          ScoreMap(score_facts_of(*space)),
+          space_(std::move(space)),
+          factor_(factor) {}
 
-    std::size_t size() const noexcept override { return space_->size(); }
-    Isa isa() const noexcept override { return space_->isa(); }
-    Rounding rounding() const noexcept override {
-        const Rounding rounding = space_->rounding();
-        return {rounding.relative + 2 * roundoff,
-                bound_product(rounding.absolute, factor_) + underflow};
-    }
-    double largest_self_value() const noexcept override {
-        return bound_product(space_->largest_self_value(), factor_);
-    }
     bool is_zero(std::size_t position) const override { return space_->is_zero(position); }
     double self_value(std::size_t position) const override {
         return space_->self_value(position) * factor_;
     }
     std::size_t self_evaluations(std::size_t position) const noexcept override {
         return space_->self_evaluations(position);
-    }
-    std::size_t build_self_evaluations() const noexcept override {
-        return space_->build_self_evaluations();
     }
     bool accepts(const Space& queries) const noexcept override {
         const auto* other = dynamic_cast<const ScaledSpace*>(&queries);
@@ -262,30 +237,41 @@ public:
         space_->evaluate(queries, objects, out, stride);
         scale(queries.size, objects.size, out, stride);
     }
-    bool is_parallel() const noexcept override { return space_->is_parallel(); }
-    ScoreKind score_kind() const noexcept override { return space_->score_kind(); }
-    const VectorStore* score_vectors() const noexcept override { return space_->score_vectors(); }
-    bool is_increasing() const noexcept override { return space_->is_increasing(); }
-    double score_middle() const noexcept override { return space_->score_middle(); }
-    double least_value() const noexcept override {
-        return space_->least_value() >= 0.0 ? 0.0 : -HUGE_VAL;
-    }
-    double value_above(double score) const override { return space_->value_above(score) * factor_; }
-    double value_below(double score) const override { return space_->value_below(score) * factor_; }
+    const ScoreMap* scores() const noexcept override { return vectors ? this : nullptr; }
+    double value_above(double score) const override { return inner().value_above(score) * factor_; }
+    double value_below(double score) const override { return inner().value_below(score) * factor_; }
     double value_beyond(double distance, double largest) const override {
-        return space_->value_beyond(distance, largest) * factor_;
+        return inner().value_beyond(distance, largest) * factor_;
     }
     ScoreRange scores_below(double value, double largest) const override {
-        return space_->scores_below(limit_below(value), largest);
+        return inner().scores_below(limit_below(value), largest);
     }
-    bool has_bounds() const noexcept override { return space_->has_bounds(); }
-    void bounds(const QueryBatch& queries, Selection objects, double* out,
-                std::size_t stride) const override {
-        space_->bounds(queries, objects, out, stride);
+    const UpperBounds* bounds() const noexcept override {
+        return space_->bounds() ? this : nullptr;
+    }
+    void bound_values(const QueryBatch& queries, Selection objects, double* out,
+                      std::size_t stride) const override {
+        space_->bounds()->bound_values(queries, objects, out, stride);
         scale(queries.size, objects.size, out, stride);
     }
 
 private:
+    static SpaceFacts facts_of(const Space& space, double factor) {
+        SpaceFacts facts = space.facts();
+        facts.rounding.relative += 2 * roundoff;
+        facts.rounding.absolute = bound_product(facts.rounding.absolute, factor) + underflow;
+        facts.largest_self_value = bound_product(facts.largest_self_value, factor);
+        return facts;
+    }
+    static ScoreFacts score_facts_of(const Space& space) {
+        if (!space.scores()) return {};
+        ScoreFacts facts = *space.scores();
+        facts.is_product = false;
+        facts.least_value = facts.least_value >= 0.0 ? 0.0 : -HUGE_VAL;
+        return facts;
+    }
+    [[nodiscard]] const ScoreMap& inner() const noexcept { return *space_->scores(); }
+
     // A number with limit * factor < value, as computed; minus infinity where none is known. As
     // rounded products grow with K, K * factor < value holds for every smaller K too, and where the
     // product underflows.
@@ -309,16 +295,17 @@ private:
     double factor_;
 };
 
-class NormalizedSpace final : public Space {
+class NormalizedSpace final : public Space, public ScoreMap {
 public:
     NormalizedSpace(SpacePointer space, bool is_mercer)
-        : space_(std::move(space)),
+        : Space(facts_of(*space)),
+          ScoreMap(score_facts_of(*space)),
+          space_(std::move(space)),
           limit_(is_mercer ? 1.0 : HUGE_VAL),
-          normalizer_(space_->size()),
-          build_self_evaluations_(space_->build_self_evaluations()) {
+          normalizer_(space_->size()) {
         for (std::size_t i = 0; i < size(); ++i) {
             pulse_sometimes();
-            build_self_evaluations_ += space_->self_evaluations(i);
+            facts_.build_self_evaluations += space_->self_evaluations(i);
             const double value = space_->self_value(i);
             if (!std::isfinite(value)) throw ValueFault{i, i, value};
             // A zero self value may be underflow; only an object that is zero may be taken for
@@ -327,28 +314,14 @@ public:
             if (!is_zero_object && value < smallest_normalizable) throw SelfValueFault{i, value};
             normalizer_.set(i, value);
         }
-        if (space_->is_product()) {
-            score_error_ = score_error(ScoreKind::cosine, *space_->score_vectors()).lost;
-        }
+        if (vectors) score_error_ = score_error(kind, *vectors).lost;
     }
 
-    std::size_t size() const noexcept override { return space_->size(); }
-    Isa isa() const noexcept override { return space_->isa(); }
-    // Both self values carry the error of K as well; the square root halves it.
-    Rounding rounding() const noexcept override {
-        const Rounding rounding = space_->rounding();
-        const double share = rounding.relative + rounding.absolute / smallest_normalizable;
-        if (!(share < 0.5)) return {HUGE_VAL, HUGE_VAL};
-        return {2 * share * (1 + 2 * share) + 4 * roundoff, 0.0};
-    }
-    bool is_parallel() const noexcept override { return space_->is_parallel(); }
-    double largest_self_value() const noexcept override { return 1.0; }
     bool is_zero(std::size_t position) const override { return normalizer_.is_zero(position); }
     double self_value(std::size_t position) const override {
         return normalizer_.is_zero(position) ? 0.0 : 1.0;
     }
     std::size_t self_evaluations(std::size_t) const noexcept override { return 0; }
-    std::size_t build_self_evaluations() const noexcept override { return build_self_evaluations_; }
     bool accepts(const Space& queries) const noexcept override {
         const auto* other = dynamic_cast<const NormalizedSpace*>(&queries);
         return other && space_->accepts(*other->space_);
@@ -373,10 +346,7 @@ public:
     // Normalised inner products are cosines. Their rounding is no worse than that of the cosine
     // form, since self values that underflow are refused; where both stand for the same score
     // (value_above, value_below) each may be off.
-    ScoreKind score_kind() const noexcept override {
-        return space_->is_product() ? ScoreKind::cosine : ScoreKind::none;
-    }
-    const VectorStore* score_vectors() const noexcept override { return space_->score_vectors(); }
+    const ScoreMap* scores() const noexcept override { return vectors ? this : nullptr; }
     double value_above(double score) const override { return score + 2 * score_error_; }
     double value_below(double score) const override { return score - 2 * score_error_; }
     double score_near(double value) const noexcept override { return value; }
@@ -386,17 +356,33 @@ public:
     bool map_products(const Space& queries, std::size_t query, Selection objects,
                       double* values) const override {
         const auto* const asked = dynamic_cast<const NormalizedSpace*>(&queries);
-        if (!asked || !space_->map_products(*asked->space_, query, objects, values)) return false;
+        if (!asked || !space_->scores()->map_products(*asked->space_, query, objects, values))
+            return false;
         normalizer_.apply(asked->normalizer_, query, objects, limit_, loops_for(isa()).vectors,
                           values);
         return true;
     }
 
 private:
+    static SpaceFacts facts_of(const Space& space) {
+        SpaceFacts facts = space.facts();
+        facts.largest_self_value = 1.0;
+        // Both self values carry the error of K as well; the square root halves it.
+        const double share =
+            facts.rounding.relative + facts.rounding.absolute / smallest_normalizable;
+        facts.rounding = {HUGE_VAL, HUGE_VAL};
+        if (share < 0.5) facts.rounding = {2 * share * (1 + 2 * share) + 4 * roundoff, 0.0};
+        return facts;
+    }
+    static ScoreFacts score_facts_of(const Space& space) {
+        const ScoreMap* const scores = space.scores();
+        if (!scores || !scores->is_product) return {};
+        return {.kind = ScoreKind::cosine, .vectors = scores->vectors};
+    }
+
     SpacePointer space_;
     double limit_;
     Normalizer normalizer_;
-    std::size_t build_self_evaluations_;
     double score_error_ = 0.0;  // how far a value may lie from the exact cosine
 };
 

@@ -59,15 +59,10 @@ constexpr std::size_t tile_numbers = 2048;
 }  // namespace
 
 FunctionSpace::FunctionSpace(DoubleRows rows, PairFunction function, double relative, Isa isa)
-    : rows_(rows), function_(function), relative_(relative), isa_(isa) {}
-
-Rounding FunctionSpace::rounding() const noexcept {
-    return {relative_, std::isfinite(relative_) ? 0.0 : HUGE_VAL};
-}
-
-double FunctionSpace::largest_self_value() const noexcept {
-    return HUGE_VAL;
-}
+    : Space({rows.n_rows, isa, stated_rounding(relative)}),
+      rows_(rows),
+      function_(function),
+      relative_(relative) {}
 
 double FunctionSpace::self_value(std::size_t position) const {
     AlignedRows row(1, rows_.n_columns);

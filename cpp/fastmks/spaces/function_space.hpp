@@ -28,9 +28,6 @@ class FunctionSpace final : public Space {
 public:
     FunctionSpace(DoubleRows rows, PairFunction function, double relative, Isa isa);
 
-    std::size_t size() const noexcept override { return rows_.n_rows; }
-    Rounding rounding() const noexcept override;
-    double largest_self_value() const noexcept override;
     double self_value(std::size_t position) const override;
     bool is_zero(std::size_t position) const override;
     bool accepts(const Space& queries) const noexcept override;
@@ -38,13 +35,11 @@ public:
     void refill(std::unique_ptr<QueryBatch>& batch, std::size_t position) const override;
     void evaluate(const QueryBatch& queries, Selection objects, double* out,
                   std::size_t stride) const override;
-    Isa isa() const noexcept override { return isa_; }
 
 private:
     DoubleRows rows_;
     PairFunction function_;
     double relative_;
-    Isa isa_;
 };
 
 }  // namespace fastmks

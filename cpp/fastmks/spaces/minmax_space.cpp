@@ -3,37 +3,30 @@
 #include <algorithm>
 
 #include "fastmks/simd/loops.hpp"
-#include "fastmks/stores/store_batch.hpp"
 
 namespace fastmks {
 namespace {
-
-using MinMaxBatch = StoreBatch<MinMaxSpace, VectorQueries>;
 
 double quotient(double smaller, double a, double b) {
     const double greater = (a + b) - smaller;
     return greater > 0.0 ? smaller / greater : 0.0;
 }
 
+// With n terms in a lane, each sum is off by at most n + 2 roundings of non-negative terms, a + b
+// by one more, and a + b + m <= 3 (a + b - m): the greater sum is off by a share of at most
+// 3 (n + 3) + 1 roundings, the smaller one by n + 2, and the quotient, at most 1, adds one.
+// Dividing by what is off by a share g costs g / (1 - g).
+Rounding rounding_of(const VectorStore& store) {
+    const double lost = (4.0 * static_cast<double>(store.longest_sum()) + 16.0) * roundoff;
+    const double share = lost / (1.0 - lost);
+    return {share / (1.0 - share), 0.0};
+}
+
 }  // namespace
 
 MinMaxSpace::MinMaxSpace(std::shared_ptr<const VectorStore> store, Isa isa)
-    : ShareSpace(isa),
-      store_(std::move(store)),
-      loops_(loops_for(isa).vectors),
-      sums_(store_->size()) {
+    : ShareSpace(store, rounding_of(*store), isa), loops_(loops_for(isa).vectors), sums_(size()) {
     for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] = store_->sum(i);
-}
-
-// With n terms in a lane, each sum is off by at most n + 2 roundings of non-negative terms, a + b
-// by one more, and a + b + m <= 3 (a + b - m): the greater sum is off by a share of at most 3 (n +
-// 3)
-// + 1 roundings, the smaller one by n + 2, and the quotient, at most 1, adds one. Dividing by what
-// is off by a share g costs g / (1 - g).
-Rounding MinMaxSpace::rounding() const noexcept {
-    const double lost = (4.0 * static_cast<double>(store_->longest_sum()) + 16.0) * roundoff;
-    const double share = lost / (1.0 - lost);
-    return {share / (1.0 - share), 0.0};
 }
 
 bool MinMaxSpace::accepts(const Space& queries) const noexcept {
@@ -42,19 +35,9 @@ bool MinMaxSpace::accepts(const Space& queries) const noexcept {
            other->store_->n_columns() == store_->n_columns();
 }
 
-std::unique_ptr<QueryBatch> MinMaxSpace::batch(std::size_t begin, std::size_t end) const {
-    return std::make_unique<MinMaxBatch>(*this, store_->queries(begin, end), begin, end);
-}
-
-void MinMaxSpace::refill(std::unique_ptr<QueryBatch>& batch, std::size_t position) const {
-    refill_batch<MinMaxBatch>(*this, batch, position, [&](VectorQueries& queries) {
-        return store_->refill(queries, position);
-    });
-}
-
 void MinMaxSpace::evaluate(const QueryBatch& queries, Selection objects, double* out,
                            std::size_t stride) const {
-    const auto& taken = static_cast<const MinMaxBatch&>(queries);
+    const auto& taken = static_cast<const Batch&>(queries);
     store_->minimums(*taken.queries, objects, loops_, out, stride);
     for (std::size_t i = 0; i < taken.size; ++i) {
         const double sum = taken.space.sums_[taken.begin + i];
@@ -65,9 +48,9 @@ void MinMaxSpace::evaluate(const QueryBatch& queries, Selection objects, double*
     }
 }
 
-void MinMaxSpace::bounds(const QueryBatch& queries, Selection objects, double* out,
-                         std::size_t stride) const {
-    const auto& taken = static_cast<const MinMaxBatch&>(queries);
+void MinMaxSpace::bound_values(const QueryBatch& queries, Selection objects, double* out,
+                               std::size_t stride) const {
+    const auto& taken = static_cast<const Batch&>(queries);
     for (std::size_t i = 0; i < taken.size; ++i) {
         const double sum = taken.space.sums_[taken.begin + i];
         for (std::size_t j = 0; j < objects.size; ++j) {

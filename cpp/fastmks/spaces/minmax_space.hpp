@@ -16,25 +16,20 @@ namespace fastmks {
 /// need not be visited. It is 0 where both vectors are 0. Rounded sums keep the order of their
 /// terms, so m <= min(a, b) and the value is at most 1; for x = y it is exactly 1. Sums must be
 /// below 2^1022.
-class MinMaxSpace final : public ShareSpace {
+class MinMaxSpace final : public ShareSpace<MinMaxSpace, VectorStore> {
 public:
     MinMaxSpace(std::shared_ptr<const VectorStore> store, Isa isa);
 
-    std::size_t size() const noexcept override { return store_->size(); }
-    Rounding rounding() const noexcept override;
     bool is_zero(std::size_t position) const override { return sums_[position] == 0.0; }
     bool accepts(const Space& queries) const noexcept override;
-    std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override;
-    void refill(std::unique_ptr<QueryBatch>& batch, std::size_t position) const override;
     void evaluate(const QueryBatch& queries, Selection objects, double* out,
                   std::size_t stride) const override;
     /// The value with min(a, b) for m: never less, since rounded sums, differences and quotients
     /// keep the order of what they round.
-    void bounds(const QueryBatch& queries, Selection objects, double* out,
-                std::size_t stride) const override;
+    void bound_values(const QueryBatch& queries, Selection objects, double* out,
+                      std::size_t stride) const override;
 
 private:
-    std::shared_ptr<const VectorStore> store_;
     const VectorLoops& loops_;
     std::vector<double> sums_;
 };

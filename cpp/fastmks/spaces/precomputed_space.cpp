@@ -21,23 +21,15 @@ struct PrecomputedBatch final : QueryBatch {
 PrecomputedSpace::PrecomputedSpace(ValueTable table, std::vector<std::int64_t> places,
                                    bool has_columns, std::vector<double> self_values,
                                    double relative, Isa isa)
-    : table_(table),
+    : Space({places.size(), isa, stated_rounding(relative)}),
+      table_(table),
       places_(std::move(places)),
       has_columns_(has_columns),
       self_values_(std::move(self_values)),
-      relative_(relative),
-      isa_(isa) {
+      relative_(relative) {
     if (self_values_.size() != places_.size()) {
         throw std::invalid_argument("one self value per object");
     }
-}
-
-Rounding PrecomputedSpace::rounding() const noexcept {
-    return {relative_, std::isfinite(relative_) ? 0.0 : HUGE_VAL};
-}
-
-double PrecomputedSpace::largest_self_value() const noexcept {
-    return HUGE_VAL;
 }
 
 double PrecomputedSpace::self_value(std::size_t position) const {

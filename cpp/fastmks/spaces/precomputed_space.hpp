@@ -26,9 +26,6 @@ public:
     PrecomputedSpace(ValueTable table, std::vector<std::int64_t> places, bool has_columns,
                      std::vector<double> self_values, double relative, Isa isa);
 
-    std::size_t size() const noexcept override { return places_.size(); }
-    Rounding rounding() const noexcept override;
-    double largest_self_value() const noexcept override;
     double self_value(std::size_t position) const override;
     std::size_t self_evaluations(std::size_t) const noexcept override { return 0; }
     bool is_zero(std::size_t position) const override;
@@ -36,7 +33,6 @@ public:
     std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override;
     void evaluate(const QueryBatch& queries, Selection objects, double* out,
                   std::size_t stride) const override;
-    Isa isa() const noexcept override { return isa_; }
 
 private:
     ValueTable table_;
@@ -44,7 +40,6 @@ private:
     bool has_columns_;
     std::vector<double> self_values_;
     double relative_;
-    Isa isa_;
 };
 
 }  // namespace fastmks

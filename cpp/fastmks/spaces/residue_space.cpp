@@ -56,7 +56,7 @@ void ResidueStore::check_letters(std::size_t n_letters) const {
 
 LocalAlignmentSpace::LocalAlignmentSpace(std::shared_ptr<const ResidueStore> store,
                                          AlignmentKernel kernel, double beta, WideForm form)
-    : WideSpace(form),
+    : WideSpace(store->size(), form),
       store_(std::move(store)),
       kernel_(std::move(kernel)),
       beta_(beta),
@@ -78,7 +78,7 @@ LocalAlignmentSpace::LocalAlignmentSpace(std::shared_ptr<const ResidueStore> sto
     gap_open_ = factors.back();
     factors.pop_back();
     letters_ = std::move(factors);
-    keep_roots();
+    complete(relative_error());
 }
 
 bool LocalAlignmentSpace::has_same_kernel(const WideSpace& queries) const noexcept {
@@ -121,10 +121,10 @@ double LocalAlignmentSpace::relative_error() const noexcept {
 
 BestAlignmentSpace::BestAlignmentSpace(std::shared_ptr<const ResidueStore> store,
                                        AlignmentKernel kernel, bool has_gaps, Isa isa)
-    : store_(std::move(store)),
+    : Space({store->size(), isa}),
+      store_(std::move(store)),
       kernel_(std::move(kernel)),
       has_gaps_(has_gaps),
-      isa_(isa),
       loops_(loops_for(isa).alignments) {
     const std::size_t n_letters = kernel_.n_letters;
     store_->check_letters(n_letters);
@@ -179,8 +179,8 @@ void BestAlignmentSpace::evaluate(const QueryBatch& queries, Selection objects, 
     }
 }
 
-void BestAlignmentSpace::bounds(const QueryBatch& queries, Selection objects, double* out,
-                                std::size_t stride) const {
+void BestAlignmentSpace::bound_values(const QueryBatch& queries, Selection objects, double* out,
+                                      std::size_t stride) const {
     const BestAlignmentSpace& others = static_cast<const ResidueBatch&>(queries).space;
     for (std::size_t i = 0; i < queries.size; ++i) {
         for (std::size_t j = 0; j < objects.size; ++j) {

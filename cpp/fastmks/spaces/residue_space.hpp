@@ -55,18 +55,17 @@ public:
     LocalAlignmentSpace(std::shared_ptr<const ResidueStore> store, AlignmentKernel kernel,
                         double beta, WideForm form);
 
-    std::size_t size() const noexcept override { return store_->size(); }
-
     /// No |beta * score| and no beta * cost may exceed this.
     static constexpr double largest_exponent = 64.0;
 
 protected:
     Wide compute(const WideSpace& queries, std::size_t query, std::size_t object,
                  Scratch& scratch) const override;
-    double relative_error() const noexcept override;
     bool has_same_kernel(const WideSpace& queries) const noexcept override;
 
 private:
+    [[nodiscard]] double relative_error() const noexcept;
+
     std::shared_ptr<const ResidueStore> store_;
     AlignmentKernel kernel_;
     double beta_;
@@ -77,23 +76,19 @@ private:
 
 /// The score of the best local alignment, with gaps (Smith and Waterman) or without (maximal
 /// segment pair). Not Mercer.
-class BestAlignmentSpace final : public Space {
+class BestAlignmentSpace final : public Space, public UpperBounds {
 public:
     BestAlignmentSpace(std::shared_ptr<const ResidueStore> store, AlignmentKernel kernel,
                        bool has_gaps, Isa isa);
 
-    std::size_t size() const noexcept override { return store_->size(); }
-    Rounding rounding() const noexcept override { return {HUGE_VAL, HUGE_VAL}; }
-    double largest_self_value() const noexcept override { return HUGE_VAL; }
     double self_value(std::size_t position) const override;
     bool accepts(const Space& queries) const noexcept override;
     std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override;
     void evaluate(const QueryBatch& queries, Selection objects, double* out,
                   std::size_t stride) const override;
-    bool has_bounds() const noexcept override { return true; }
-    void bounds(const QueryBatch& queries, Selection objects, double* out,
-                std::size_t stride) const override;
-    Isa isa() const noexcept override { return isa_; }
+    const UpperBounds* bounds() const noexcept override { return this; }
+    void bound_values(const QueryBatch& queries, Selection objects, double* out,
+                      std::size_t stride) const override;
 
 private:
     [[nodiscard]] double score(const BestAlignmentSpace& queries, std::size_t query,
@@ -105,7 +100,6 @@ private:
     AlignmentKernel kernel_;
     bool has_gaps_;
     bool is_whole_;  // scores and costs are whole numbers below 2^20
-    Isa isa_;
     const AlignmentLoops& loops_;
     std::vector<std::int32_t> whole_;   // the scores then
     double greatest_ = 0.0;             // score

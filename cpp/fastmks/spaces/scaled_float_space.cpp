@@ -16,7 +16,19 @@ struct WideBatch final : QueryBatch {
 
 }  // namespace
 
-void WideSpace::keep_roots() {
+WideSpace::WideSpace(std::size_t size, WideForm form)
+    : Space({.size = size,
+             .isa = form.isa,
+             .largest_self_value = form.is_normalized ? 1.0 : HUGE_VAL,
+             .build_self_evaluations = form.is_normalized ? size : 0}),
+      form_(form) {}
+
+void WideSpace::complete(double relative_error) {
+    if (form_.is_mercer && relative_error < 0.5) {
+        // Normalised: both self values carry the error of K as well, and the root halves it.
+        const double share = 2 * relative_error * (1 + 2 * relative_error) + 4 * roundoff;
+        facts_.rounding = {form_.is_normalized ? share : relative_error, 0.0};
+    }
     if (!form_.is_normalized) return;
     Scratch scratch;
     roots_.reserve(size());
@@ -24,17 +36,6 @@ void WideSpace::keep_roots() {
         pulse_sometimes();
         roots_.push_back(make_root(compute(*this, i, i, scratch)));
     }
-}
-
-// Normalised: both self values carry the error of K as well, and the root halves it.
-Rounding WideSpace::rounding() const noexcept {
-    const double share = relative_error();
-    if (!form_.is_mercer || !(share < 0.5)) return {HUGE_VAL, HUGE_VAL};
-    return {form_.is_normalized ? 2 * share * (1 + 2 * share) + 4 * roundoff : share, 0.0};
-}
-
-double WideSpace::largest_self_value() const noexcept {
-    return form_.is_normalized ? 1.0 : HUGE_VAL;
 }
 
 double WideSpace::self_value(std::size_t position) const {

@@ -30,33 +30,28 @@ struct WideForm {
 /// then exactly 1.
 class WideSpace : public Space {
 public:
-    explicit WideSpace(WideForm form) : form_(form) {}
+    WideSpace(std::size_t size, WideForm form);
 
-    Rounding rounding() const noexcept override;
-    double largest_self_value() const noexcept override;
     double self_value(std::size_t position) const override;
     std::size_t self_evaluations(std::size_t) const noexcept override {
         return form_.is_normalized ? 0 : 1;
     }
-    std::size_t build_self_evaluations() const noexcept override { return roots_.size(); }
     bool accepts(const Space& queries) const noexcept override;
     std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override;
     void evaluate(const QueryBatch& queries, Selection objects, double* out,
                   std::size_t stride) const override;
-    Isa isa() const noexcept override { return form_.isa; }
 
 protected:
     /// K(query, object), where `queries` is a space that this one accepts: the same bits whichever
     /// of the two is the query.
     [[nodiscard]] virtual Wide compute(const WideSpace& queries, std::size_t query,
                                        std::size_t object, Scratch& scratch) const = 0;
-    /// The share of sqrt(K(x, x) K(y, y)) by which compute() may be off, for a Mercer kernel.
-    [[nodiscard]] virtual double relative_error() const noexcept = 0;
     /// Whether the kernel is the same, and the kind of objects.
     [[nodiscard]] virtual bool has_same_kernel(const WideSpace& queries) const noexcept = 0;
 
-    /// What a normalised space needs to know of each object; for the constructor of the kernel.
-    void keep_roots();
+    /// For the end of a kernel's constructor: compute() may be off by `relative_error` as a share
+    /// of sqrt(K(x, x) K(y, y)), if the kernel is Mercer.
+    void complete(double relative_error);
 
 private:
     WideForm form_;

@@ -23,7 +23,7 @@ SeriesStore::SeriesStore(const double* values, std::size_t n_values, const std::
 
 GlobalAlignmentSpace::GlobalAlignmentSpace(std::shared_ptr<const SeriesStore> store,
                                            double bandwidth, std::size_t triangular, WideForm form)
-    : WideSpace(form),
+    : WideSpace(store->size(), form),
       store_(std::move(store)),
       bandwidth_(bandwidth),
       triangular_(triangular),
@@ -31,7 +31,7 @@ GlobalAlignmentSpace::GlobalAlignmentSpace(std::shared_ptr<const SeriesStore> st
     for (std::size_t gap = 0; gap < triangular; ++gap) {
         weights_.push_back(static_cast<double>(triangular - gap) / static_cast<double>(triangular));
     }
-    keep_roots();
+    complete(relative_error());
 }
 
 bool GlobalAlignmentSpace::has_same_kernel(const WideSpace& queries) const noexcept {

@@ -45,15 +45,14 @@ public:
     GlobalAlignmentSpace(std::shared_ptr<const SeriesStore> store, double bandwidth,
                          std::size_t triangular, WideForm form);
 
-    std::size_t size() const noexcept override { return store_->size(); }
-
 protected:
     Wide compute(const WideSpace& queries, std::size_t query, std::size_t object,
                  Scratch& scratch) const override;
-    double relative_error() const noexcept override;
     bool has_same_kernel(const WideSpace& queries) const noexcept override;
 
 private:
+    [[nodiscard]] double relative_error() const noexcept;
+
     std::shared_ptr<const SeriesStore> store_;
     double bandwidth_;
     std::size_t triangular_;

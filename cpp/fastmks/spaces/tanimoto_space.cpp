@@ -3,12 +3,9 @@
 #include <algorithm>
 
 #include "fastmks/simd/loops.hpp"
-#include "fastmks/stores/store_batch.hpp"
 
 namespace fastmks {
 namespace {
-
-using SetBatch = StoreBatch<TanimotoSpace, SetQueries>;
 
 // Signatures have at least this many bits for each member of a set of average size.
 constexpr std::size_t bits_per_member = 4;
@@ -88,8 +85,8 @@ double SetSignatures::bound(SetQuery query, std::size_t i) const {
 }
 
 TanimotoSpace::TanimotoSpace(std::shared_ptr<const SetStore> store, Isa isa)
-    : ShareSpace(isa),
-      store_(std::move(store)),
+    // Counts are exact and the quotient, at most 1, is rounded once.
+    : ShareSpace(std::move(store), {roundoff, 0.0}, isa),
       loops_(loops_for(isa).bits),
       signatures_(*store_) {}
 
@@ -98,20 +95,9 @@ bool TanimotoSpace::accepts(const Space& queries) const noexcept {
     return other && store_->accepts(*other->store_);
 }
 
-std::unique_ptr<QueryBatch> TanimotoSpace::batch(std::size_t begin, std::size_t end) const {
-    return std::make_unique<SetBatch>(*this, store_->queries(begin, end), begin, end);
-}
-
-void TanimotoSpace::refill(std::unique_ptr<QueryBatch>& batch, std::size_t position) const {
-    refill_batch<SetBatch>(*this, batch, position, [&](SetQueries& queries) {
-        store_->refill(queries, position);
-        return true;
-    });
-}
-
 void TanimotoSpace::evaluate(const QueryBatch& queries, Selection objects, double* out,
                              std::size_t stride) const {
-    const auto& taken = static_cast<const SetBatch&>(queries);
+    const auto& taken = static_cast<const Batch&>(queries);
     store_->intersections(*taken.queries, objects, loops_, out, stride);
     constexpr std::size_t chunk = 256;
     std::int32_t gathered[chunk];
@@ -129,9 +115,9 @@ void TanimotoSpace::evaluate(const QueryBatch& queries, Selection objects, doubl
     }
 }
 
-void TanimotoSpace::bounds(const QueryBatch& queries, Selection objects, double* out,
-                           std::size_t stride) const {
-    const auto& taken = static_cast<const SetBatch&>(queries);
+void TanimotoSpace::bound_values(const QueryBatch& queries, Selection objects, double* out,
+                                 std::size_t stride) const {
+    const auto& taken = static_cast<const Batch&>(queries);
     for (std::size_t i = 0; i < taken.size; ++i) {
         const std::size_t at = taken.begin + i;
         std::uint64_t signature[longest_signature];

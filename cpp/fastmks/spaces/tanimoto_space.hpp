@@ -36,24 +36,18 @@ private:
 };
 
 /// Sets under the Tanimoto (Jaccard) kernel c / (|x| + |y| - c); an empty set has 0 with all.
-class TanimotoSpace final : public ShareSpace {
+class TanimotoSpace final : public ShareSpace<TanimotoSpace, SetStore> {
 public:
     TanimotoSpace(std::shared_ptr<const SetStore> store, Isa isa);
 
-    std::size_t size() const noexcept override { return store_->size(); }
-    /// Counts are exact and the quotient, at most 1, is rounded once.
-    Rounding rounding() const noexcept override { return {roundoff, 0.0}; }
     bool is_zero(std::size_t position) const override { return store_->sizes()[position] == 0; }
     bool accepts(const Space& queries) const noexcept override;
-    std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override;
-    void refill(std::unique_ptr<QueryBatch>& batch, std::size_t position) const override;
     void evaluate(const QueryBatch& queries, Selection objects, double* out,
                   std::size_t stride) const override;
-    void bounds(const QueryBatch& queries, Selection objects, double* out,
-                std::size_t stride) const override;
+    void bound_values(const QueryBatch& queries, Selection objects, double* out,
+                      std::size_t stride) const override;
 
 private:
-    std::shared_ptr<const SetStore> store_;
     const BitLoops& loops_;
     SetSignatures signatures_;
 };

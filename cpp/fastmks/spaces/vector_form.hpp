@@ -5,8 +5,8 @@
 #include <string>
 
 #include "fastmks/core/rounding.hpp"
-#include "fastmks/core/score.hpp"
 #include "fastmks/simd/vector_loops.hpp"
+#include "fastmks/spaces/score_map.hpp"
 
 namespace fastmks {
 

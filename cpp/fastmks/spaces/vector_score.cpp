@@ -8,14 +8,11 @@
 #include "fastmks/spaces/vector_space.hpp"
 
 namespace fastmks {
-ScoreKind VectorSpace::score_kind() const noexcept {
+
+const ScoreMap* VectorSpace::scores() const noexcept {
     // Bandwidths that need scaled differences are left to engines that need no scores.
     const bool is_scaled = difference_scale_.before != 1.0 || difference_scale_.after != 1.0;
-    return is_scaled ? ScoreKind::none : form_.score;
-}
-
-bool VectorSpace::is_increasing() const noexcept {
-    return !form_.is_power || kernel_.degree % 2 == 1;
+    return is_scaled ? nullptr : this;
 }
 
 double VectorSpace::value_above(double score) const {
@@ -41,15 +38,15 @@ double VectorSpace::value_error(double value) const noexcept {
 }
 
 double VectorSpace::score_near(double value) const noexcept {
-    if (is_score()) return value;
+    if (!form_.map) return value;
     return form_.score_near ? form_.score_near(kernel_, value) : std::nan("");
 }
 
 ScoreRange VectorSpace::scores_below(double value, double largest) const {
-    const ScoreError error = score_error(score_kind(), *store_);
-    if (is_score()) return {-HUGE_VAL, error.below(value, largest)};
-    if (!is_increasing()) return powers_below(value, largest);
-    return Space::scores_below(value, largest);
+    const ScoreError error = score_error(kind, *store_);
+    if (!form_.map) return {-HUGE_VAL, error.below(value, largest)};
+    if (!is_increasing) return powers_below(value, largest);
+    return ScoreMap::scores_below(value, largest);
 }
 
 bool VectorSpace::map_products(const Space& queries, std::size_t query, Selection objects,
@@ -83,7 +80,7 @@ ScoreRange VectorSpace::powers_below(double value, double largest) const {
 }
 
 double VectorSpace::value_beyond(double distance, double largest) const {
-    if (is_increasing() || !std::isfinite(largest)) return -HUGE_VAL;
+    if (is_increasing || !std::isfinite(largest)) return -HUGE_VAL;
     const double least = kernel_.scale * distance * (1 - 4 * roundoff) - power_error(largest);
     return least > 0.0 ? power(least) : 0.0;
 }

@@ -4,12 +4,9 @@
 #include <cmath>
 
 #include "fastmks/simd/loops.hpp"
-#include "fastmks/stores/store_batch.hpp"
 
 namespace fastmks {
 namespace {
-
-using VectorBatch = StoreBatch<VectorSpace, VectorQueries>;
 
 // Squared norms of rows whose largest entry is in this range, and products of two such rows, stay
 // far from both ends of the float64 range.
@@ -26,13 +23,32 @@ int shift_of(const VectorEntries& row) {
     return std::abs(exponent) <= largest_exponent ? 0 : -exponent;
 }
 
+SpaceFacts facts_of(const VectorStore& store, const VectorKernel& kernel, Isa isa) {
+    const VectorForm& form = vector_form(kernel.form);
+    const std::size_t terms = form.score == ScoreKind::distance
+                                  ? padded(store.n_columns()) / n_lanes
+                                  : store.longest_sum();
+    const ScoreSum sum{static_cast<double>(terms), store.has_exact_products()};
+    return {store.size(), isa, form.rounding(kernel, sum), form.largest_self_value};
+}
+
+ScoreFacts score_facts_of(const VectorStore& store, const VectorKernel& kernel) {
+    const VectorForm& form = vector_form(kernel.form);
+    return {.kind = form.score,
+            .vectors = &store,
+            .is_product = !form.map && form.score == ScoreKind::product,
+            .least_value = form.least_value,
+            .is_increasing = !form.is_power || kernel.degree % 2 == 1,
+            .middle = -kernel.offset / kernel.scale};
+}
+
 }  // namespace
 
 VectorSpace::VectorSpace(std::shared_ptr<const VectorStore> store, VectorKernel kernel, Isa isa)
-    : store_(std::move(store)),
+    : StoreSpace(store, facts_of(*store, kernel, isa)),
+      ScoreMap(score_facts_of(*store, kernel)),
       kernel_(std::move(kernel)),
       form_(vector_form(kernel_.form)),
-      isa_(isa),
       loops_(loops_for(isa).vectors) {
     const int exponent = std::ilogb(kernel_.bandwidth);
     if (has_distances() && std::abs(exponent) > largest_bandwidth_exponent) {
@@ -41,7 +57,7 @@ VectorSpace::VectorSpace(std::shared_ptr<const VectorStore> store, VectorKernel 
         (shift < 0 ? difference_scale_.before : difference_scale_.after) = std::ldexp(1.0, shift);
         kernel_.bandwidth = std::ldexp(kernel_.bandwidth, shift);
     }
-    if (form_.score != ScoreKind::cosine) return;
+    if (kind != ScoreKind::cosine) return;
     norms_.emplace(Norms{Normalizer(size()), std::vector<int>(size()), {}});
     for (std::size_t i = 0; i < size(); ++i) {
         double norm = store_->squared_norm(i);
@@ -57,12 +73,6 @@ VectorSpace::VectorSpace(std::shared_ptr<const VectorStore> store, VectorKernel 
     }
 }
 
-Rounding VectorSpace::rounding() const noexcept {
-    const std::size_t terms =
-        has_distances() ? padded(store_->n_columns()) / n_lanes : store_->longest_sum();
-    return form_.rounding(kernel_, {static_cast<double>(terms), store_->has_exact_products()});
-}
-
 bool VectorSpace::accepts(const Space& queries) const noexcept {
     const auto* other = dynamic_cast<const VectorSpace*>(&queries);
     if (!other || !(other->kernel_ == kernel_)) return false;
@@ -75,19 +85,9 @@ bool VectorSpace::accepts(const Space& queries) const noexcept {
                                : other->store_->n_columns() == store_->n_columns();
 }
 
-std::unique_ptr<QueryBatch> VectorSpace::batch(std::size_t begin, std::size_t end) const {
-    return std::make_unique<VectorBatch>(*this, store_->queries(begin, end), begin, end);
-}
-
-void VectorSpace::refill(std::unique_ptr<QueryBatch>& batch, std::size_t position) const {
-    refill_batch<VectorBatch>(*this, batch, position, [&](VectorQueries& queries) {
-        return store_->refill(queries, position);
-    });
-}
-
 void VectorSpace::evaluate(const QueryBatch& queries, Selection objects, double* out,
                            std::size_t stride) const {
-    const auto& taken = static_cast<const VectorBatch&>(queries);
+    const auto& taken = static_cast<const Batch&>(queries);
     if (has_distances()) {
         store_->squared_distances(*taken.queries, objects, difference_scale_, loops_, out, stride);
     } else {

@@ -43,8 +43,9 @@ std::unique_ptr<SetQueries> BitStore::queries(std::size_t begin, std::size_t end
     return taken;
 }
 
-void BitStore::refill(SetQueries& queries, std::size_t i) const {
+bool BitStore::refill(SetQueries& queries, std::size_t i) const {
     std::copy(row(i), row(i + 1), static_cast<BitQueries&>(queries).words.begin());
+    return true;
 }
 
 void BitStore::intersections(const SetQueries& queries, Selection objects, const BitLoops& loops,

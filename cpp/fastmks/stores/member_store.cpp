@@ -118,7 +118,7 @@ std::unique_ptr<SetQueries> MemberStore::queries(std::size_t begin, std::size_t 
     return taken;
 }
 
-void MemberStore::refill(SetQueries& queries, std::size_t i) const {
+bool MemberStore::refill(SetQueries& queries, std::size_t i) const {
     auto& taken = static_cast<MemberQueries&>(queries);
     if (!taken.groups.empty()) {
         const Members before = taken.sets[0];
@@ -126,6 +126,7 @@ void MemberStore::refill(SetQueries& queries, std::size_t i) const {
                       [&](std::int32_t m) { taken.groups[0][static_cast<std::size_t>(m)] = 0; });
     }
     taken.mark(0, {members_ + offsets_[i], members_ + offsets_[i + 1]});
+    return true;
 }
 
 void MemberStore::intersections(const SetQueries& queries, Selection objects, const BitLoops&,

@@ -40,8 +40,8 @@ public:
     /// Sets [begin, end) as queries for a store of the same kind.
     [[nodiscard]] virtual std::unique_ptr<SetQueries> queries(std::size_t begin,
                                                               std::size_t end) const = 0;
-    /// Puts another set into queries of one set.
-    virtual void refill(SetQueries& queries, std::size_t i) const = 0;
+    /// Puts another set into queries of one set, and returns true.
+    virtual bool refill(SetQueries& queries, std::size_t i) const = 0;
 
     /// out[i * stride + j] = how many members query i shares with selected set j.
     virtual void intersections(const SetQueries& queries, Selection objects, const BitLoops& loops,
@@ -60,7 +60,7 @@ public:
     bool accepts(const SetStore& other) const noexcept override;
     void signature(std::size_t i, std::uint64_t (&out)[longest_signature]) const override;
     std::unique_ptr<SetQueries> queries(std::size_t begin, std::size_t end) const override;
-    void refill(SetQueries& queries, std::size_t i) const override;
+    bool refill(SetQueries& queries, std::size_t i) const override;
     void intersections(const SetQueries& queries, Selection objects, const BitLoops& loops,
                        double* out, std::size_t stride) const override;
 
@@ -85,7 +85,7 @@ public:
     bool accepts(const SetStore& other) const noexcept override;
     void signature(std::size_t i, std::uint64_t (&out)[longest_signature]) const override;
     std::unique_ptr<SetQueries> queries(std::size_t begin, std::size_t end) const override;
-    void refill(SetQueries& queries, std::size_t i) const override;
+    bool refill(SetQueries& queries, std::size_t i) const override;
     void intersections(const SetQueries& queries, Selection objects, const BitLoops& loops,
                        double* out, std::size_t stride) const override;
 

@@ -81,7 +81,7 @@ Sketch sketch_of(const Space& objects, std::size_t n_columns, bool has_origin) {
     std::vector<double> axes(2 * n_columns);
     axes[0] = axes[n_columns + 1] = 1.0;
     std::vector<double> origin(has_origin ? n_columns : 0, 0.25);
-    const auto projection = std::make_shared<AxisProjection>(objects.score_kind(),
+    const auto projection = std::make_shared<AxisProjection>(scores_of(objects).kind,
                                                              padded_rows(axes.data(), 2, n_columns),
                                                              2, n_columns, origin, objects.isa());
     return Sketch(objects, projection, 2, ignore);

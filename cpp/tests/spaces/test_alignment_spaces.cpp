@@ -88,7 +88,8 @@ TEST(best_alignments_are_the_same_everywhere_and_within_their_bounds) {
             const auto space = make(Isa::baseline);
             const auto values = all_values(*space);
             std::vector<double> bounds(values.size());
-            space->bounds(*space->batch(0, 25), Selection::range(0, 25), bounds.data(), 25);
+            space->bounds()->bound_values(*space->batch(0, 25), Selection::range(0, 25),
+                                          bounds.data(), 25);
             for (std::size_t i = 0; i < values.size(); ++i) CHECK(values[i] <= bounds[i]);
         }
     }

@@ -115,5 +115,5 @@ TEST(function_space_states_what_it_was_told) {
     CHECK(mercer.is_zero(1) && !mercer.is_zero(0) && !other.is_zero(1));
     const FunctionSpace another(numbers.rows, weighted, 1e-9, isa);
     CHECK(!mercer.accepts(another));
-    CHECK(mercer.is_parallel() && !mercer.has_bounds());
+    CHECK(mercer.is_parallel() && !mercer.bounds());
 }

@@ -47,10 +47,11 @@ TEST(minmax_follows_its_formula_in_every_store) {
                 const check::Context context(to_string(kind) + " " + to_string(isa));
                 const MinMaxSpace objects(make_store(rows, kind), isa);
                 const MinMaxSpace queries(make_store(asked, kind), isa);
-                CHECK(objects.accepts(queries) && objects.has_bounds());
+                CHECK(objects.accepts(queries) && objects.bounds());
                 const std::vector<double> values = all_values(objects, queries);
                 std::vector<double> bounds(values.size());
-                objects.bounds(*queries.batch(0, 11), Selection::range(0, 23), bounds.data(), 23);
+                objects.bound_values(*queries.batch(0, 11), Selection::range(0, 23), bounds.data(),
+                                     23);
                 for (std::size_t at = 0; at < values.size(); ++at) {
                     const double* x = asked.row(at / 23);
                     const double* y = rows.row(at % 23);

@@ -76,12 +76,12 @@ void check_space(const TanimotoSpace& objects, const TanimotoSpace& queries, con
     const std::vector<double> values = all_values(objects, queries);
     std::vector<double> bounds(values.size()), some(asked.size() * 3);
     const auto batch = queries.batch(0, asked.size());
-    objects.bounds(*batch, Selection::range(0, n), bounds.data(), n);
+    objects.bound_values(*batch, Selection::range(0, n), bounds.data(), n);
     const std::vector<std::int64_t> list{1, static_cast<std::int64_t>(n) / 2,
                                          static_cast<std::int64_t>(n) - 1};
-    objects.bounds(*batch, Selection::list(list.data(), 3), some.data(), 3);
+    objects.bound_values(*batch, Selection::list(list.data(), 3), some.data(), 3);
     std::vector<double> shifted(asked.size() * (n - 3));
-    objects.bounds(*batch, Selection::range(3, n), shifted.data(), n - 3);
+    objects.bound_values(*batch, Selection::range(3, n), shifted.data(), n - 3);
     std::unique_ptr<QueryBatch> refilled;
     for (std::size_t i = 0; i < asked.size(); ++i) {
         std::vector<double> one(3);

@@ -40,11 +40,11 @@ TEST(traced_values_are_those_of_the_space_and_are_noted) {
 TEST(a_traced_space_is_what_it_stands_for) {
     const std::shared_ptr<const Space> space = objects();
     const TracedSpace traced(space);
-    CHECK(&traced.untraced() == space.get());
-    CHECK(&space->untraced() == space.get());
+    CHECK(&untraced(traced) == space.get());
+    CHECK(&untraced(*space) == space.get());
     CHECK(traced.accepts(*space));
     CHECK(traced.size() == 3 && traced.self_value(1) == 9.0 && !traced.is_zero(0));
     CHECK(traced.rounding().relative == space->rounding().relative);
     CHECK(traced.is_parallel() == space->is_parallel() && traced.isa() == space->isa());
-    CHECK(traced.score_kind() == space->score_kind() && traced.score_vectors() == nullptr);
+    CHECK(!traced.scores() && !traced.bounds());
 }

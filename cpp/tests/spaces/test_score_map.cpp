@@ -1,7 +1,7 @@
 // What scores say about values: every score in the range has a value below, and the range is not
 // needlessly small.
 
-#include "fastmks/core/score.hpp"
+#include "fastmks/spaces/score_map.hpp"
 
 #include <vector>
 
@@ -58,6 +58,7 @@ long double exact_score(ScoreKind kind, const double* x, const double* y, std::s
 }
 
 void check_space(const Space& space, const Vectors& vectors) {
+    const ScoreMap& map = scores_of(space);
     const std::size_t n = space.size();
     std::vector<double> values(n * n);
     const auto batch = space.batch(0, n);
@@ -65,12 +66,12 @@ void check_space(const Space& space, const Vectors& vectors) {
     std::vector<long double> scores(n * n);
     double largest = 0.0;
     for (std::size_t i = 0; i < n * n; ++i) {
-        scores[i] = exact_score(space.score_kind(), vectors.row(i / n), vectors.row(i % n),
-                                vectors.n_columns);
+        scores[i] =
+            exact_score(map.kind, vectors.row(i / n), vectors.row(i % n), vectors.n_columns);
         largest = std::max(largest, 1.01 * static_cast<double>(std::abs(scores[i])) + 1e-300);
     }
     for (std::size_t i = 0; i < n * n; ++i) {
-        const ScoreRange range = space.scores_below(values[i], largest);
+        const ScoreRange range = map.scores_below(values[i], largest);
         std::size_t n_inside = 0, n_below = 0;
         for (std::size_t j = 0; j < n * n; ++j) {
             const bool is_inside = range.low < scores[j] && scores[j] < range.high;
@@ -82,13 +83,13 @@ void check_space(const Space& space, const Vectors& vectors) {
         CHECK(n_inside >= n_below);
     }
     for (std::size_t i = 0; i < n * n; ++i) {
-        const double value = space.value_from(static_cast<double>(scores[i]), largest);
-        if (!space.is_increasing()) {
+        const double value = map.value_from(static_cast<double>(scores[i]), largest);
+        if (!map.is_increasing) {
             CHECK(value == -HUGE_VAL);
-            const long double distance = std::abs(scores[i] - space.score_middle());
-            const double least = space.value_beyond(static_cast<double>(distance), largest);
+            const long double distance = std::abs(scores[i] - map.middle);
+            const double least = map.value_beyond(static_cast<double>(distance), largest);
             for (std::size_t j = 0; j < n * n; ++j) {
-                const long double other = std::abs(scores[j] - space.score_middle());
+                const long double other = std::abs(scores[j] - map.middle);
                 if (other >= static_cast<double>(distance)) CHECK(values[j] >= least);
             }
             CHECK(least >= values[i] - 1e-6 * std::abs(values[i]) - 1e-6);
@@ -99,7 +100,7 @@ void check_space(const Space& space, const Vectors& vectors) {
             n_less += values[j] < values[i] - 1e-6 * std::abs(values[i]) - 1e-6;
         }
         // And not much less than the values there.
-        if (space.is_increasing() && n_less > 0) {
+        if (map.is_increasing && n_less > 0) {
             CHECK(value >= values[i] - 1e-6 * std::abs(values[i]) - 1e-6);
         }
     }
@@ -142,13 +143,13 @@ TEST(sums_products_and_multiples_keep_what_orders_them) {
     check_space(*make_scaled(square, 1e-7), vectors);
     check_space(*make_sum({wide, narrow}), vectors);
     check_space(*make_product({wide, narrow}), vectors);
-    CHECK(make_sum({linear, wide})->score_kind() == ScoreKind::none);
-    CHECK(make_sum({linear, square})->score_kind() == ScoreKind::none);
-    CHECK(make_product({linear, linear})->score_kind() == ScoreKind::none);
-    CHECK(make_normalized(cubic, true)->score_kind() == ScoreKind::none);
+    CHECK(!make_sum({linear, wide})->scores());
+    CHECK(!make_sum({linear, square})->scores());
+    CHECK(!make_product({linear, linear})->scores());
+    CHECK(!make_normalized(cubic, true)->scores());
     const auto other = std::make_shared<VectorSpace>(make_store(vectors, StoreKind::dense_f64),
                                                      VectorKernel{"linear", 1, 1.0, 0.0, 1.0}, isa);
-    CHECK(make_sum({linear, other})->score_kind() == ScoreKind::none);
+    CHECK(!make_sum({linear, other})->scores());
 }
 
 TEST(small_factors_make_values_that_underflow) {
@@ -164,7 +165,7 @@ TEST(small_factors_make_values_that_underflow) {
             check_space(*make_scaled(space, factor), vectors);
             check_space(*make_scaled(make_scaled(space, 0x1p-540), factor), vectors);
             const auto sum = make_sum({space, make_scaled(space, factor)});
-            if (sum->score_kind() != ScoreKind::none) check_space(*sum, vectors);
+            if (sum->scores()) check_space(*sum, vectors);
         }
     }
 }
@@ -200,8 +201,8 @@ TEST(guesses_are_near_the_score) {
     for (const Case& one : cases()) {
         const check::Context context(one.name);
         const VectorSpace space(store, one.kernel, available_isas().back());
-        if (!space.is_increasing() || one.kernel.form == "spherical") continue;
-        const double score = space.score_kind() == ScoreKind::distance ? -2.0 : 0.3;
+        if (!space.is_increasing || one.kernel.form == "spherical") continue;
+        const double score = space.kind == ScoreKind::distance ? -2.0 : 0.3;
         const double value = space.value_above(score);
         if (value < 1.0 - 1e-9 || one.kernel.form == "polynomial") {
             CHECK(std::abs(space.score_near(value) - score) < 1e-6);
