@@ -5,18 +5,19 @@ reported: a machine that slows down for a minute changes the seconds, hardly the
 """
 
 import importlib
+import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from statistics import median
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["Answer", "is_installed", "pinned", "ratio", "run_rounds"]
 
 _T = TypeVar("_T")
 
@@ -32,12 +33,13 @@ class Answer:
     engine: str | None = None  # ours: the one that searched
 
 
-def is_installed(module: str) -> bool:
-    """Whether a module can be imported; it is, if so."""
+def is_installed(name: str) -> bool:
+    """Whether a module, or a name in a module, can be imported; the module is, if so."""
+    module, _, inside = name.rpartition(".")
     try:
-        importlib.import_module(module)
+        importlib.import_module(name)
     except ImportError:
-        return False
+        return bool(module) and is_installed(module) and hasattr(sys.modules[module], inside)
     return True
 
 
@@ -76,3 +78,42 @@ def run_rounds(
 def ratio(seconds: Sequence[float], baseline: Sequence[float]) -> float:
     """Return the median over the rounds of seconds / baseline."""
     return median(mine / other for mine, other in zip(seconds, baseline, strict=True))
+
+
+def seconds_of(run: Callable[[], object]) -> float:
+    """Return the seconds that a call takes."""
+    started = time.perf_counter()
+    run()
+    return time.perf_counter() - started
+
+
+class Moment(NamedTuple):
+    """Seconds so far: on the clock, of CPU by this process, and of CPU by the whole machine."""
+
+    clock: float
+    mine: float
+    everyone: float | None  # not known on every system
+
+
+def now(elsewhere: float = 0.0) -> Moment:
+    """Return where the counters stand; `elsewhere` is the CPU time of our other processes."""
+    return Moment(time.perf_counter(), time.process_time() + elsewhere, _busy_seconds())
+
+
+def others_share(before: Moment, after: Moment) -> float | None:
+    """Return the share of all CPUs' time that went to others between two moments."""
+    if before.everyone is None or after.everyone is None or after.clock <= before.clock:
+        return None
+    others = (after.everyone - before.everyone) - (after.mine - before.mine)
+    share = others / ((after.clock - before.clock) * (os.cpu_count() or 1))
+    return min(1.0, max(0.0, share))  # the ticks of the system are coarser than the clock
+
+
+def _busy_seconds() -> float | None:
+    try:
+        counts = Path("/proc/stat").read_text(encoding="ascii").split("\n", maxsplit=1)[0].split()
+    except OSError:
+        return None
+    user, nice, system, _idle, _waiting, interrupts, soft_interrupts, stolen = map(int, counts[1:9])
+    ticks = user + nice + system + interrupts + soft_interrupts + stolen
+    return ticks / os.sysconf("SC_CLK_TCK")

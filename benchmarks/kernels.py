@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from benchmarks.datasets import Problem
 from fastmks.kernels import Cosine, Kernel, Linear, Polynomial, Spectrum, Tanh, Tanimoto
 
-__all__ = ["COSINE", "LINEAR", "POLYNOMIAL", "SPECTRUM", "TANH", "TANIMOTO", "KernelCase"]
-
 _DEGREE = 10
 _LETTERS = 3
 

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from benchmarks.harness import is_installed
 
-__all__ = ["FILE", "Fpsim2", "Molecules", "Popcounts", "make_molecules"]
-
 FILE = "moses_200k.smi.gz"
 _BLOCK = 2048  # fingerprints: what numpy makes of them stays in the cache
 _Words: TypeAlias = NDArray[np.uint64]

@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-__all__ = ["block_in", "blocks_in", "put_into", "replace_block"]
-
 _BEGIN, _END = "<!-- {}: begin -->", "<!-- {}: end -->"
 _ANY_BEGIN = re.compile(r"<!-- ([\w.-]+): begin -->")
 

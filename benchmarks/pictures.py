@@ -6,8 +6,6 @@ from typing import Any
 
 from benchmarks.harness import is_installed
 
-__all__ = ["make_panels", "mark_plainly", "save_picture"]
-
 _SHORT_AXIS = 300.0  # times from one end to the other
 
 

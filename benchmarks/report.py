@@ -1,55 +1,30 @@
-"""What a benchmark leaves behind: a table to read, and a JSON file with every figure."""
+"""What a benchmark leaves: a table to read, and facts about the run for its JSON file."""
 
 import datetime
 import json
 import os
 import platform
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-__all__ = [
-    "Check",
-    "Ledger",
-    "commit",
-    "describe_machine",
-    "keep_ledger",
-    "markdown",
-    "today",
-    "versions",
-    "write_ledger",
-]
-
 _PACKAGES = (
-    "fastmks",
-    "numpy",
-    "scipy",
-    "dask",
-    "distributed",
-    "faiss-cpu",
-    "sparse_dot_topn",
-    "mlpack",
-    "scikit-learn",
-    "threadpoolctl",
-    "usearch",
-    "FPSim2",
-    "rdkit",
-    "hnswlib",
-)
-_HERE = Path(__file__).parent
+    "fastmks", "numpy", "scipy", "dask", "distributed", "faiss-cpu", "sparse_dot_topn", "mlpack",
+    "scikit-learn", "threadpoolctl", "usearch", "FPSim2", "rdkit", "hnswlib",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """A claim about the figures, and whether they bear it out."""
+    """A claim about the figures: its value is at most the limit."""
 
     claim: str
     value: float
-    limit: float
-    is_required: bool
+    limit: float = 0.0
+    is_required: bool = True
 
     @property
     def holds(self) -> bool:
@@ -61,116 +36,77 @@ class Check:
         return f"{verdict}: {self.claim}: {self.value:.2f}, limit {self.limit:g}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ledger:
-    """What a program measured, where, when and with what: a row for each case, all alike."""
-
-    name: str
-    date: str
-    commit: str
-    machine: dict[str, Any]
-    versions: dict[str, str]
-    notes: tuple[str, ...]
-    rows: tuple[Any, ...]  # dataclasses
-    checks: tuple[Check, ...]
-
-
-def keep_ledger(
-    name: str,
-    started_at: str,
-    *,
-    notes: Sequence[str],
-    rows: Sequence[Any],
-    checks: Sequence[Check] = (),
-) -> Ledger:
-    """Put rows together with where and when they were measured; `started_at` is a commit."""
-    return Ledger(
-        name=name,
-        date=today(),
-        commit=started_at,
-        machine=describe_machine(),
-        versions=versions(),
-        notes=tuple(notes),
-        rows=tuple(rows),
-        checks=tuple(checks),
-    )
+def circumstances(
+    name: str, commit: str, notes: Sequence[str], checks: Sequence[Check] = ()
+) -> dict[str, Any]:
+    """Return the head of a file of results: where, when and with what they were measured."""
+    return {
+        "name": name,
+        "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+        "commit": commit,
+        "machine": describe_machine(),
+        "versions": {package: _version(package) for package in _PACKAGES},
+        "notes": list(notes),
+        "checks": [asdict(check) for check in checks],
+    }
 
 
-def write_ledger(ledger: Ledger, file: Path) -> None:
-    """Write a ledger as JSON."""
+def write_rows(file: Path, head: dict[str, Any], rows: Sequence[Any]) -> None:
+    """Write a file of results: a head, and a row for each dataclass."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(asdict(ledger), indent=1) + "\n", encoding="utf-8")
+    stored = {**head, "rows": [asdict(row) for row in rows]}
+    file.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
 
 
-def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def markdown(head: str, rows: Iterable[Sequence[object]]) -> str:
+    """Return a Markdown table; bars separate the titles in `head`."""
+    titles = head.split("|")
+    lines = [titles, ["---"] * len(titles), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+def brief(value: float | None, none: str = "-") -> str:
+    """Return three digits, and all digits before the point."""
+    if value is None:
+        return none
+    return f"{value:.0f}" if abs(value) >= 100.0 else f"{value:.3g}"
 
 
 def describe_machine() -> dict[str, Any]:
     """Return what the speed of a search depends on."""
     from fastmks.engines.space import chosen_isa
 
+    file = Path("/proc/cpuinfo")
+    cpu = file.read_text(encoding="utf-8") if file.exists() else ""
+    models = [line for line in cpu.splitlines() if line.startswith("model name")]
+    has_affinity = hasattr(os, "sched_getaffinity")
     return {
-        "cpu": _cpu_model(),
-        "cores": _usable_cpus(),
+        "cpu": models[0].partition(":")[2].strip() if models else platform.processor() or "unknown",
+        "cores": len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1,
         "fastmks_isa": chosen_isa(),
-        "amx": _has_tiles(),
+        "amx": "amx_int8" in cpu,  # whether it multiplies tiles of 8-bit numbers
         "os": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
     }
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of all packages that take part."""
-    found = {}
-    for package in _PACKAGES:
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = "not installed"
-    return found
-
-
-def today() -> str:
-    """Return the date, in UTC."""
-    return datetime.datetime.now(datetime.timezone.utc).date().isoformat()
-
-
 def commit() -> str:
-    """Return the commit of this checkout, and whether its sources differ from it."""
+    """Return the commit of the checkout, and whether its sources differ from it."""
     head = _git("rev-parse", "--short=12", "HEAD")
     changes = _git("status", "--porcelain", "--", "src", "cpp", "CMakeLists.txt")
     return f"{head} with changes" if head and changes else head or "unknown"
 
 
-def _cpu_model() -> str:
-    file = Path("/proc/cpuinfo")
-    if file.exists():
-        for line in file.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or "unknown"
-
-
-def _has_tiles() -> bool:
-    """Whether the CPU multiplies tiles of 8-bit numbers (AMX)."""
-    file = Path("/proc/cpuinfo")
-    return file.exists() and "amx_int8" in file.read_text(encoding="utf-8")
-
-
-def _usable_cpus() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"
 
 
 def _git(*arguments: str) -> str:
+    command = ["git", "-C", str(Path(__file__).parent), *arguments]
     try:
-        done = subprocess.run(
-            ["git", *arguments], cwd=_HERE.parent, capture_output=True, text=True, check=True
-        )
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return ""
-    return done.stdout.strip()

@@ -8,8 +8,6 @@ import numpy as np
 
 import fastmks
 
-__all__ = ["LETTERS", "SEQUENCES_FILE", "count_substrings", "read_sequences"]
-
 SEQUENCES_FILE = "swissprot_100k.fasta.gz"
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
 

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 import fastmks
 from fastmks import Index, _core
 
-__all__ = ["main"]
-
 _DIMENSIONS = (64, 256, 784)
 _BATCHES = (1, 64)
 

@@ -1,32 +1,15 @@
 """Cells as curves: what one entrant costs against the number of objects, or the dimension."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
 
-from benchmarks.growth.fit import Law, fit_power
-from benchmarks.race.cell import Cell, Figure
-
-__all__ = [
-    "DIMENSION",
-    "SIZE",
-    "Cost",
-    "Curve",
-    "Place",
-    "cells_at",
-    "curve_of",
-    "dimension_of",
-    "fit_ranges",
-    "greatest_k",
-    "places_of",
-]
+from benchmarks.race.cell import Cell
 
 SIZE, DIMENSION = "n", "dimension"  # the sections: what grows
-Cost: TypeAlias = Callable[[Figure], float | None]
+Points: TypeAlias = list[tuple[float, float]]  # what grows, and the cost
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """Cells in which only one thing grows."""
 
     section: str
@@ -35,34 +18,14 @@ class Place:
     k: int
 
 
-@dataclass(frozen=True)
-class Curve:
-    """Costs of one entrant, by what grows; there may be none."""
-
-    name: str
-    points: tuple[tuple[float, float], ...]
-
-    @property
-    def upper_half(self) -> tuple[tuple[float, float], ...]:
-        """The larger half of the points, with the middle one."""
-        return self.points[len(self.points) // 2 :]
-
-
-def dimension_of(cell: Cell) -> int:
-    """Return the dimension of a cube."""
-    return int(cell.facts["dimension"])
-
-
 def places_of(cells: Sequence[Cell], section: str) -> list[Place]:
     """Return the places of a section, in the order of their first cells."""
-    found = dict.fromkeys(map(_place, cells))
-    return [place for place in found if place.section == section]
+    return [place for place in dict.fromkeys(map(_place, cells)) if place.section == section]
 
 
 def greatest_k(places: Sequence[Place]) -> list[Place]:
     """Return one place for each series and kernel: what is built is the same for every k."""
-    found = sorted(places, key=lambda place: place.k)
-    best = {(place.series, place.kernel): place for place in found}
+    best = {(one.series, one.kernel): one for one in sorted(places, key=lambda place: place.k)}
     return [place for place in places if place in best.values()]
 
 
@@ -72,20 +35,15 @@ def cells_at(cells: Sequence[Cell], place: Place) -> list[Cell]:
     return [cell for _, cell in sorted({_at(cell): cell for cell in mine}.items())]
 
 
-def curve_of(cells: Sequence[Cell], name: str, cost: Cost) -> Curve:
-    """Return what an entrant costs in the cells of a place."""
-    points = []
-    for cell in cells:
-        figure = cell.figure(name)
-        value = None if figure is None or figure.failure is not None else cost(figure)
-        if value is not None:
-            points.append((float(_at(cell)), float(value)))
-    return Curve(name, tuple(points))
+def curve_of(cells: Sequence[Cell], name: str, cost: str) -> Points:
+    """Return what an entrant costs in the cells of a place; there may be no points."""
+    found = [(float(_at(cell)), cell.get(name, cost)) for cell in cells]
+    return [(at, float(value)) for at, value in found if value is not None]
 
 
-def fit_ranges(curve: Curve) -> dict[str, Law | None]:
-    """Return the powers of all sizes and of the upper half: whether it bends shows."""
-    return {"all": fit_power(curve.points), "upper half": fit_power(curve.upper_half)}
+def upper_half(points: Points) -> Points:
+    """Return the larger half of the points, with the middle one."""
+    return points[len(points) // 2 :]
 
 
 def _place(cell: Cell) -> Place:
@@ -95,4 +53,4 @@ def _place(cell: Cell) -> Place:
 
 
 def _at(cell: Cell) -> int:
-    return cell.n_objects if cell.facts["section"] == SIZE else dimension_of(cell)
+    return cell.n_objects if cell.facts["section"] == SIZE else int(cell.facts["dimension"])

@@ -1,14 +1,12 @@
 """Pictures of growth: a panel for each set and kernel, a line for each entrant."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.growth.curves import (
     DIMENSION,
     SIZE,
-    Cost,
     Place,
     cells_at,
     curve_of,
@@ -19,8 +17,6 @@ from benchmarks.growth.series import DIMENSIONS
 from benchmarks.pictures import make_panels, mark_plainly, save_picture
 from benchmarks.race.cell import Cell
 from benchmarks.race.names import AUTO, FILTER, MLPACK, SCAN, TREE, TREE_OF_ONE
-
-__all__ = ["draw_all"]
 
 _PANEL_WIDTH, _PANEL_HEIGHT, _MORE_HEIGHT = 4.6, 2.5, 1.0  # inches
 _N_COLUMNS = 2
@@ -44,37 +40,36 @@ _STYLES: dict[str, dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Picture:
+class _Picture(NamedTuple):
     """What a picture shows of every place."""
 
     file: str
     title: str
     label: str
+    cost: str  # a field of figures
     names: tuple[str, ...]
-    cost: Cost
 
 
 _EVALUATIONS = _Picture(
-    file="growth_evaluations.png",
-    title="Kernel evaluations per query",
-    label="evaluations per query",
-    names=(SCAN, TREE, TREE_OF_ONE, FILTER, MLPACK),
-    cost=lambda figure: figure.evaluations,
+    "growth_evaluations.png",
+    "Kernel evaluations per query",
+    "evaluations per query",
+    "evaluations",
+    (SCAN, TREE, TREE_OF_ONE, FILTER, MLPACK),
 )
 _TIME = _Picture(
-    file="growth_time.png",
-    title="Time per query in one thread",
-    label="µs per query",
-    names=(SCAN, TREE, FILTER, AUTO, MLPACK),
-    cost=lambda figure: figure.median_us,
+    "growth_time.png",
+    "Time per query in one thread",
+    "µs per query",
+    "median_us",
+    (SCAN, TREE, FILTER, AUTO, MLPACK),
 )
 _BUILD = _Picture(
-    file="growth_build.png",
-    title="Time to build in one thread",
-    label="seconds to build",
-    names=(TREE, FILTER, MLPACK),
-    cost=lambda figure: figure.build_seconds,
+    "growth_build.png",
+    "Time to build in one thread",
+    "seconds to build",
+    "build_seconds",
+    (TREE, FILTER, MLPACK),
 )
 
 
@@ -141,7 +136,7 @@ def _mark_dimensions(axes: Any) -> None:
 
 def _draw_panel(axes: Any, cells: Sequence[Cell], picture: _Picture) -> None:
     for name in picture.names:
-        points = curve_of(cells, name, picture.cost).points
+        points = curve_of(cells, name, picture.cost)
         if points:
             axes.plot(*zip(*points, strict=True), label=name, **_STYLES[name])
     axes.set(xscale="log", yscale="log")

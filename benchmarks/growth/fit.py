@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Law", "fit_exponential", "fit_power"]
-
 # Student's t at 97.5 %, by degrees of freedom. Beyond the last it is taken as the last, so that an
 # interval is too wide rather than too narrow.
 _STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)

@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from benchmarks import noise
-from benchmarks.harness import pinned, run_rounds
+from benchmarks.harness import Moment, now, others_share, pinned, run_rounds
 from benchmarks.living.sides import Contestant
 from benchmarks.living.stage import Stage
-from benchmarks.truth import Verdict
+from benchmarks.race.judge import Exactness
+from benchmarks.suite import Measured
 
-__all__ = ["Cell", "Figure", "Key", "Measure", "Trial", "key_of", "run_cell"]
-
-_LONG = 60.0  # seconds: whoever takes longer runs once
+_LONG = 60.0  # seconds: a contestant that takes longer runs once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,26 +31,19 @@ class Key:
         return f"{self.section}, {self.case}: {self.problem} {self.n_objects} {self.dtype}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Measure:
     """What was measured round after round."""
 
+    median: float
+    low: float
+    high: float
     rounds: tuple[float, ...]
 
-    @property
-    def median(self) -> float:
-        """The median of the rounds."""
-        return float(median(self.rounds))
-
-    @property
-    def low(self) -> float:
-        """The least."""
-        return min(self.rounds)
-
-    @property
-    def high(self) -> float:
-        """The greatest."""
-        return max(self.rounds)
+    @classmethod
+    def of(cls, *rounds: float) -> "Measure":
+        """Return what the rounds say."""
+        return cls(median=float(median(rounds)), low=min(rounds), high=max(rounds), rounds=rounds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,50 +58,35 @@ class Figure:
     wrong: int | None = None
     ties: int | None = None
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is fastmks."""
+        return self.contestant.startswith("fastmks")
+
     def get(self, name: str) -> float | None:
         """Return the median of a measure, if there is one."""
         return self.measures[name].median if name in self.measures else None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell(Key):
+class Cell(Key, Measured):
     """One cell: on what it was measured, and the figures of all."""
 
     n_columns: int
     origin: str
-    commit: str
-    others: float | None  # share of the machine that other processes took meanwhile
-    seconds: float  # that measuring it took
     figures: tuple[Figure, ...]
-
-    @property
-    def key(self) -> Key:
-        """What tells it from other cells."""
-        return Key(**{name: getattr(self, name) for name in Key.__dataclass_fields__})
 
 
 @dataclass(eq=False)
 class Trial:
-    """A contestant in a cell: `run` gives what one round measured; `check` looks at its answers."""
+    """A contestant in a cell: `run` gives what one round measured, `check` judges its answers."""
 
     contestant: str
     run: Callable[[], Mapping[str, float]] | None = None
-    check: Callable[[], tuple[int, Verdict]] | None = None
+    check: Callable[[], Exactness] | None = None
     failure: str | None = None
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0  # of the last round
-
-    @staticmethod
-    def of(one: Contestant, stage: Stage, make: Callable[[Contestant], "Trial"]) -> "Trial":
-        """Make a trial, or one that says why there is none."""
-        if one.missing:
-            return Trial(one.name, failure=one.missing)
-        if stage.dtype not in one.dtypes:
-            return Trial(one.name, failure=f"{' and '.join(one.dtypes)} only")
-        trial = make(one)
-        if one.note:
-            trial.notes.append(one.note)
-        return trial
 
     def lap(self) -> Mapping[str, float] | None:
         """Run one round; where it fails, or takes long, there are no others."""
@@ -124,6 +100,22 @@ class Trial:
             return None
         finally:
             self.seconds = time.perf_counter() - started
+
+
+def trials_of(
+    contestants: Sequence[Contestant], stage: Stage, make: Callable[[Contestant], list[Trial]]
+) -> list[Trial]:
+    """Return the trials of all contestants, or why one has none."""
+    trials = []
+    for one in contestants:
+        failure = one.missing
+        if failure is None and stage.dtype not in one.dtypes:
+            failure = f"{' and '.join(one.dtypes)} only"
+        mine = [Trial(one.name, failure=failure)] if failure else make(one)
+        for trial in mine:
+            trial.notes += [one.note] if one.note else []
+        trials += mine
+    return trials
 
 
 def key_of(stage: Stage, section: str, case: str, threads: int) -> Key:
@@ -143,7 +135,7 @@ def run_cell(key: Key, stage: Stage, trials: Sequence[Trial], *, rounds: int, co
     started, before = time.perf_counter(), _moment()
     with pinned(key.threads, key.threads):
         laps = run_rounds([trial.lap for trial in trials], rounds=rounds, warmups=0)
-    others = noise.others_share(before, _moment())
+    others = others_share(before, _moment())
     figures = tuple(map(_figure, trials, laps))
     return Cell(
         **key.__dict__,
@@ -162,18 +154,17 @@ def _figure(trial: Trial, laps: Sequence[Mapping[str, float] | None]) -> Figure:
     done = [lap for lap in laps if lap is not None]
     facts: dict[str, Any] = {}
     if trial.check is not None:
-        checked, verdict = trial.check()
-        facts = {"checked": checked, "wrong": verdict.wrong, "ties": verdict.ties}
+        found = trial.check()
+        facts = {"checked": found.checked, "wrong": found.differ - found.ties, "ties": found.ties}
     return Figure(
         contestant=trial.contestant,
         notes=tuple(dict.fromkeys(trial.notes)),
-        measures={name: Measure(tuple(lap[name] for lap in done)) for name in done[0]},
+        measures={name: Measure.of(*(lap[name] for lap in done)) for name in done[0]},
         **facts,
     )
 
 
-def _moment() -> noise.Moment:
+def _moment() -> Moment:
     """Return where the counters stand; processes that were started here are not others."""
-    moment = noise.now()
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return moment._replace(mine=moment.mine + children.ru_utime + children.ru_stime)
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return now(ended.ru_utime + ended.ru_stime)

@@ -1,150 +1,131 @@
 """Write indexes to files and load them again, in fresh processes; and remove most of an index."""
 
+import json
 import os
+import subprocess
+import sys
 import time
-from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.living.cell import Key, Trial, key_of
-from benchmarks.living.memory import drop_pages, page_share, read_pages
-from benchmarks.living.sides import Contestant
-from benchmarks.living.stage import Population, Stage
-from benchmarks.living.visits import visit
-from benchmarks.truth import Verdict
+from benchmarks.living.cell import Trial
+from benchmarks.living.changes import Cases, Ground
+from benchmarks.living.memory import drop_pages, page_share, read_pages, rollup
+from benchmarks.living.sides import Contestant, Side
+from benchmarks.living.stage import Population
+from benchmarks.race.judge import Exactness
 
-__all__ = ["CASES", "MEMORY_CASES", "Shelf", "file_cases"]
-
-CASES = ("saving", "cold", "warm", "four processes", "90 % removed")
-MEMORY_CASES = CASES[3:]
-_PROCESSES = 4
-_TOLD = ("load_ms", "first_ms", "second_ms", "to_first_answer_ms", "rss_mb", "rss_more_mb")
+FRESH_PROCESSES = 4
+_NOT_MEASURES = ("found", "pss_mb", "pss_before_mb")
 
 
-def file_cases(stage: Stage, threads: int) -> Iterator[tuple[Key, str]]:
-    """Return the cells of this section."""
-    for case in CASES:
-        yield key_of(stage, "files", case, threads), case
+def files(ground: Ground) -> Cases:
+    """Save and load indexes, and remove nine tenths of them."""
+    yield "saving", partial(_saving, ground)
+    for case in ("cold", "warm", "four processes"):
+        yield case, partial(_loading, ground, case)
+    yield "90 % removed", partial(_shrinking, ground)
 
 
-class Shelf:
-    """The files of one set, in a folder: one for each contestant, written when it is needed."""
+def _saving(ground: Ground, one: Contestant) -> list[Trial]:
+    sides: list[Side] = []
+    file = ground.folder / f"{one.name}.saved"
 
-    def __init__(self, stage: Stage, folder: Path, threads: int) -> None:
-        self._stage, self._folder, self._threads = stage, folder, threads
-        self._files: dict[str, Path] = {}
-        self._there = Population(stage.first, np.arange(stage.n_first, dtype=np.int64))
-        self._few: Population | None = None
-        self._leaving = np.random.default_rng(3).permutation(stage.n_first)
-        self._leaving = self._leaving[: 9 * stage.n_first // 10]
+    def run() -> dict[str, float]:
+        if not sides:
+            sides.append(one.build(ground.stage.first, None, ground.threads))
+        file.unlink(missing_ok=True)
+        started = time.perf_counter()
+        sides[0].save(file)
+        saved = time.perf_counter()
+        _synchronize(file)
+        synced = time.perf_counter()
+        size = file.stat().st_size
+        return {
+            "save_ms": (saved - started) * 1e3,
+            "save_and_sync_ms": (synced - started) * 1e3,
+            "file_mb": size / 1e6,
+            "times_data": size / ground.stage.first.nbytes,
+        }
 
-    def trials(self, case: str, contestants: Sequence[Contestant]) -> list[Trial]:
-        """Make everyone ready for a case."""
-        found: list[Trial] = []
-        for one in contestants:
-            if one.missing or self._stage.dtype not in one.dtypes:
-                found.append(Trial.of(one, self._stage, lambda one: Trial(one.name)))
-            elif case == "saving":
-                found.append(self._saving(one))
-            elif case == "90 % removed":
-                found.append(self._shrinking(one))
-            else:
-                found += [self._loading(one, how, case) for how in one.loads]
-        return found
+    return [Trial(one.name, run)]
 
-    def _saving(self, one: Contestant) -> Trial:
-        sides: list[Any] = []
-        file = self._folder / f"{one.name}.saved"
 
-        def run() -> dict[str, float]:
-            if not sides:
-                sides.append(one.build(self._stage.first, None, self._threads))
-            file.unlink(missing_ok=True)
-            started = time.perf_counter()
-            sides[0].save(file)
-            saved = time.perf_counter()
-            _synchronize(file)
-            synced = time.perf_counter()
-            size = file.stat().st_size
-            return {
-                "save_ms": (saved - started) * 1e3,
-                "save_and_sync_ms": (synced - started) * 1e3,
-                "file_mb": size / 1e6,
-                "times_data": size / self._stage.first.nbytes,
-            }
+def _loading(ground: Ground, case: str, one: Contestant) -> list[Trial]:
+    return [_loading_by(ground, case, one, how) for how in one.loads]
 
-        return Trial(one.name, run)
 
-    def _loading(self, one: Contestant, how: str, case: str) -> Trial:
-        answers: list[dict[str, Any]] = []
-        task = {"do": "load", "how": how, **self._told(one)}
+def _loading_by(ground: Ground, case: str, one: Contestant, how: str) -> Trial:
+    answers: list[dict[str, Any]] = []
 
-        def run() -> dict[str, float]:
-            file = self._file(one)
-            if case == "cold":
-                drop_pages(file)
-            else:
-                read_pages(file)
-            cached = page_share(file)
-            answers[:] = visit(
-                task | {"file": str(file)},
-                processes=_PROCESSES if case == "four processes" else 1,
+    def run() -> dict[str, float]:
+        file = _file_of(ground, one)
+        (drop_pages if case == "cold" else read_pages)(file)
+        cached = page_share(file)
+        task = _task(ground, one) | {"do": "load", "how": how, "file": str(file)}
+        is_shared = case == "four processes"
+        answers[:] = visit(task, processes=FRESH_PROCESSES if is_shared else 1)
+        if is_shared:
+            pss, bare = (
+                sum(answer[name] for answer in answers) for name in ("pss_mb", "pss_before_mb")
             )
-            if case == "four processes":
-                pss = sum(answer["pss_mb"] for answer in answers)
-                bare = sum(answer["pss_before_mb"] for answer in answers)
-                return {"pss_mb": pss, "pss_more_mb": pss - bare}
-            told = {name: answers[0][name] for name in (*_TOLD, "anonymous_more_mb")}
-            return told | {"cached_before": -1.0 if cached is None else cached}
+            return {"pss_mb": pss, "pss_more_mb": pss - bare}
+        return _measures(answers[0]) | {"cached_before": -1.0 if cached is None else cached}
 
-        return Trial(f"{one.name}: {how}", run, lambda: self._judge(self._there, answers[0]))
+    return Trial(
+        f"{one.name}: {how}", run, lambda: _judge(ground, ground.stage.population(), answers[0])
+    )
 
-    def _shrinking(self, one: Contestant) -> Trial:
-        answers: list[dict[str, Any]] = []
-        task = {"do": "shrink", **self._told(one)}
 
-        def run() -> dict[str, float]:
-            answers[:] = visit(
-                task
-                | {
-                    "rows": self._array("rows", self._stage.first),
-                    "leaving": self._array("leaving", self._leaving),
-                }
-            )
-            return {name: value for name, value in answers[0].items() if name != "found"}
+def _shrinking(ground: Ground, one: Contestant) -> list[Trial]:
+    answers: list[dict[str, Any]] = []
+    stage = ground.stage
+    leaving = np.random.default_rng(3).permutation(stage.n_first)[: 9 * stage.n_first // 10]
 
-        def check() -> tuple[int, Verdict]:
-            if self._few is None:
-                numbers = np.arange(self._stage.n_first, dtype=np.int64)
-                self._few = Population(self._stage.first, numbers)
-                self._few.leave(self._leaving)
-            return self._judge(self._few, answers[0])
+    def run() -> dict[str, float]:
+        files = {"rows": stage.first, "leaving": leaving}
+        files_of = {name: _array(ground, name, array) for name, array in files.items()}
+        answers[:] = visit(_task(ground, one) | files_of | {"do": "shrink"})
+        return _measures(answers[0])
 
-        return Trial(one.name, run, check)
+    def check() -> Exactness:
+        few = stage.population()
+        few.leave(leaving)
+        return _judge(ground, few, answers[0])
 
-    def _told(self, one: Contestant) -> dict[str, Any]:
-        queries = self._array("queries", self._stage.queries)
-        return {"contestant": one.name, "threads": self._threads, "queries": queries}
+    return [Trial(one.name, run, check)]
 
-    def _judge(self, there: Population, answer: dict[str, Any]) -> tuple[int, Verdict]:
-        found = np.array(answer["found"], dtype=np.int64)
-        return len(found), there.judge(self._stage.queries, found)
 
-    def _file(self, one: Contestant) -> Path:
-        if one.name not in self._files:
-            file = self._folder / f"{one.name}.index"
-            one.build(self._stage.first, None, self._threads).save(file)
-            _synchronize(file)
-            self._files[one.name] = file
-        return self._files[one.name]
+def _measures(answer: dict[str, Any]) -> dict[str, float]:
+    return {name: value for name, value in answer.items() if name not in _NOT_MEASURES}
 
-    def _array(self, name: str, array: np.ndarray[Any, Any]) -> str:
-        file = self._folder / f"{name}.npy"
-        if not file.exists():
-            np.save(file, array)
-        return str(file)
+
+def _task(ground: Ground, one: Contestant) -> dict[str, Any]:
+    queries = _array(ground, "queries", ground.stage.queries)
+    return {"contestant": one.name, "threads": ground.threads, "queries": queries}
+
+
+def _judge(ground: Ground, there: Population, answer: dict[str, Any]) -> Exactness:
+    return there.judge(ground.stage.queries, np.array(answer["found"], dtype=np.int64))
+
+
+def _file_of(ground: Ground, one: Contestant) -> Path:
+    """Return the file of an index, written when it is first needed."""
+    file = ground.folder / f"{one.name}.index"
+    if not file.exists():
+        one.build(ground.stage.first, None, ground.threads).save(file)
+        _synchronize(file)
+    return file
+
+
+def _array(ground: Ground, name: str, array: np.ndarray[Any, Any]) -> str:
+    file = ground.folder / f"{name}.npy"
+    if not file.exists():
+        np.save(file, array)
+    return str(file)
 
 
 def _synchronize(file: Path) -> None:
@@ -153,3 +134,51 @@ def _synchronize(file: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def visit(task: dict[str, Any], *, processes: int = 1) -> list[dict[str, Any]]:
+    """Return the answers of fresh processes; all have loaded when their memory is measured."""
+    threads = str(task["threads"])
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.living.visitor"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parents[2],
+            env=os.environ | {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads},
+        )
+        for _ in range(processes)
+    ]
+    try:
+        for child in children:
+            _write(child, json.dumps(task))
+        if task["do"] != "load":
+            return [_read(child) for child in children]
+        for child in children:
+            _read(child)  # has loaded
+        shares = [rollup(child.pid)["pss_mb"] for child in children]  # while all are present
+        for child in children:
+            _write(child, "go on")
+        return [_read(child) | {"pss_mb": pss} for child, pss in zip(children, shares, strict=True)]
+    finally:
+        for child in children:
+            child.communicate()
+
+
+def _write(child: "subprocess.Popen[str]", line: str) -> None:
+    assert child.stdin is not None
+    child.stdin.write(f"{line}\n")
+    child.stdin.flush()
+
+
+def _read(child: "subprocess.Popen[str]") -> dict[str, Any]:
+    assert child.stdout is not None
+    assert child.stderr is not None
+    line = child.stdout.readline()
+    if not line:
+        complaint = child.stderr.read().strip().rpartition("\n")[2]
+        raise RuntimeError(complaint or "the process ended without an answer")
+    answer: dict[str, Any] = json.loads(line)
+    return answer

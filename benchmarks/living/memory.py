@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["drop_pages", "page_share", "read_pages", "rollup"]
-
 _NAMES = {"Rss": "rss_mb", "Pss": "pss_mb", "Anonymous": "anonymous_mb"}
 
 

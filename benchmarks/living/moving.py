@@ -4,20 +4,18 @@ Counted by looking at the parts of an index after every add and every search.
 """
 
 import math
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import fastmks
+from benchmarks.harness import seconds_of
 from benchmarks.living.cell import Key, Trial
-from benchmarks.living.stage import K, Population, Stage, decaying
-from benchmarks.truth import Verdict
-
-__all__ = ["MoveCase", "Moved", "count_moves", "make_stage", "move_cases", "move_trial"]
+from benchmarks.living.sides import K
+from benchmarks.living.stage import Population, Stage, decaying
+from benchmarks.race.judge import Exactness
 
 _EVERY = 100  # objects between two searches
 
@@ -108,11 +106,10 @@ def move_trial(stage: Stage, case: MoveCase, *, threads: int) -> Trial:
         if not counted:
             counted.extend(count_moves(first.copy(), stage, searches=s) for s in (False, True))
         index = first.copy()
-        seconds = _grow(index, stage, searches=False)
-        with_searches = _grow(first.copy(), stage, searches=True)
-        started = time.perf_counter()
-        whole = build(len(stage.rows))
-        rebuild = time.perf_counter() - started
+        seconds = seconds_of(lambda: _grow(index, stage, searches=False))
+        with_searches = seconds_of(lambda: _grow(first.copy(), stage, searches=True))
+        rebuild = seconds_of(lambda: grown.append(build(len(stage.rows))))
+        whole = grown[-1]
         grown[:] = [index]
         return {
             "seconds": seconds,
@@ -124,10 +121,9 @@ def move_trial(stage: Stage, case: MoveCase, *, threads: int) -> Trial:
             "parts": float(len(index._snapshot.segments)),
         }
 
-    def check() -> tuple[int, Verdict]:
+    def check() -> Exactness:
         there = Population(stage.rows, np.arange(len(stage.rows), dtype=np.int64))
-        found = np.asarray(grown[0].search(stage.queries, K).ids)
-        return len(found), there.judge(stage.queries, found)
+        return there.judge(stage.queries, np.asarray(grown[0].search(stage.queries, K).ids))
 
     return Trial(f"fastmks {case.algorithm}", run, check)
 
@@ -137,30 +133,26 @@ def count_moves(index: fastmks.Index, stage: Stage, *, searches: bool) -> Moved:
     moved = Moved()
     moved.look(index)
     moved.n_moved = moved.evaluations = 0
-    for n_added in range(1, stage.n_later + 1):
-        at = stage.n_first + n_added - 1
-        index.add(stage.rows[at : at + 1])
-        moved.look(index)
-        if (searches and n_added % _EVERY == 0) or n_added == stage.n_later:
-            index.search(_query(stage, n_added), min(K, len(index)))
-            moved.look(index)
+    _grow(index, stage, searches=searches, look=moved.look)
     return moved
 
 
-def _grow(index: fastmks.Index, stage: Stage, *, searches: bool) -> float:
-    """Return the seconds of adding all rows, with what a search at the end has to build."""
-    started = time.perf_counter()
+def _grow(
+    index: fastmks.Index,
+    stage: Stage,
+    *,
+    searches: bool,
+    look: Callable[[fastmks.Index], None] = lambda index: None,
+) -> None:
+    """Add all rows, with what a search at the end has to build."""
     for n_added in range(1, stage.n_later + 1):
         at = stage.n_first + n_added - 1
         index.add(stage.rows[at : at + 1])
+        look(index)
         if (searches and n_added % _EVERY == 0) or n_added == stage.n_later:
-            index.search(_query(stage, n_added), min(K, len(index)))
-    return time.perf_counter() - started
-
-
-def _query(stage: Stage, number: int) -> NDArray[Any]:
-    row: NDArray[Any] = stage.queries[number // _EVERY % len(stage.queries)]
-    return row
+            query = stage.queries[n_added // _EVERY % len(stage.queries)]
+            index.search(query, min(K, len(index)))
+            look(index)
 
 
 def _work(counted: list[Moved], whole: fastmks.Index, stage: Stage) -> dict[str, float]:

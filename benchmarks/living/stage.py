@@ -1,4 +1,4 @@
-"""What all sections share: the rows to begin with and to add, who is there, and the judgement."""
+"""What all sections share: the rows to begin with and to add, what is present, and the judge."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -7,18 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import datasets
-from benchmarks.command import Collector
-from benchmarks.datasets import Problem
-from benchmarks.truth import Truth, Verdict, find_truth, judge
+from benchmarks.datasets import Problem, Table
+from benchmarks.kernels import LINEAR
+from benchmarks.race.judge import Exactness, Judge
+from benchmarks.suite import Collector
 
-__all__ = ["K", "Population", "Stage", "collect", "decaying"]
-
-K = 10
-_DECAY = 0.9  # each axis is so many times as long as the one before
+_DECAY = 0.9  # each axis is this many times as long as the one before
 _COLUMNS = 50
-_REAL = "GloVe 100"
-_SHARE = 11  # one row in so many is added later, which is a tenth of the others
+_REAL = Table(name="GloVe 100", file="glove100_50k.npz")
+_SHARE = 11  # one row in 11 is added later, which is a tenth of the others
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -46,6 +43,10 @@ class Stage:
         """The type of the numbers."""
         return str(self.rows.dtype)
 
+    def population(self) -> "Population":
+        """Return what is present to begin with, numbered."""
+        return Population(self.first, np.arange(self.n_first, dtype=np.int64))
+
     def cut(self, n_first: int) -> "Stage":
         """The same with fewer rows to begin with, and fewer to add."""
         if n_first >= self.n_first:
@@ -55,40 +56,38 @@ class Stage:
 
 
 class Population:
-    """Who is there: which rows, under which ids. The float64 scan of it is the truth.
+    """What is present: which rows, under which ids. The float64 scan of it is the truth.
 
     >>> import numpy as np
     >>> there = Population(np.array([[1.0], [2.0], [3.0]]), np.array([7, 8, 9]))
     >>> there.leave(np.array([9]))
-    >>> there.judge(np.array([[1.0]]), np.array([[8, 7]])).wrong
+    >>> there.judge(np.array([[1.0]]), np.array([[8, 7]])).differ
     0
     """
 
     def __init__(self, rows: NDArray[Any], ids: NDArray[np.int64]) -> None:
         self._rows = rows
         self._ids = ids
-        self._is_there = np.ones(len(ids), dtype=bool)
-        self._truth: Truth | None = None
+        self._judge: Judge | None = None
 
     def __len__(self) -> int:
-        return int(self._is_there.sum())
+        return len(self._ids)
 
     def leave(self, ids: NDArray[np.int64]) -> None:
         """Take objects out."""
-        self._is_there &= ~np.isin(self._ids, ids)
-        self._truth = None
+        is_kept = ~np.isin(self._ids, ids)
+        self._rows, self._ids, self._judge = self._rows[is_kept], self._ids[is_kept], None
 
-    def judge(self, queries: NDArray[Any], found: NDArray[np.int64]) -> Verdict:
+    def judge(self, queries: NDArray[Any], found: NDArray[np.int64]) -> Exactness:
         """Compare ids that a search found with the truth; always for the same queries."""
-        ids = self._ids[self._is_there]
-        if self._truth is None:
-            objects = self._rows[self._is_there]
-            problem = Problem(name="", origin="", objects=objects, queries=queries)
-            self._truth = find_truth(problem, found.shape[1])
+        ids = self._ids
+        if self._judge is None:
+            problem = Problem(name="", origin="", objects=self._rows, queries=queries)
+            self._judge = Judge(problem, LINEAR, found.shape[1], threads=1)
         order = np.argsort(ids)
         places = order[np.minimum(np.searchsorted(ids, found, sorter=order), len(ids) - 1)]
-        nobody = len(ids)  # no position: whoever has left or never was is a wrong answer
-        return judge(self._truth, np.where(ids[places] == found, places, nobody))
+        nobody = len(ids)  # no position: an object that was removed, or never added, is wrong
+        return self._judge.compare(np.where(ids[places] == found, places, nobody))
 
 
 def decaying(n_first: int, n_later: int, n_queries: int, *, seed: int = 0) -> Stage:
@@ -105,7 +104,7 @@ def decaying(n_first: int, n_later: int, n_queries: int, *, seed: int = 0) -> St
 
 
 def collect(
-    collector: Collector, folder: Any, n_first: int, n_queries: int, dtypes: Sequence[str]
+    collector: Collector, n_first: int, n_queries: int, dtypes: Sequence[str]
 ) -> Iterator[Stage]:
     """Return the sets asked for: a generated one in some types, and a real one from a folder."""
     n_first, n_queries = collector.limits(n_first, n_queries)
@@ -114,21 +113,16 @@ def collect(
         made = decaying(n_first, max(1, n_first // (_SHARE - 1)), n_queries)
         for dtype in dtypes:
             yield _cast(_cast(made, "float32"), dtype)
-    if folder is None or not collector.wants(_REAL):
-        return
-    found = next((one for one in datasets.read_dense(folder) if one.name == _REAL), None)
-    if found is None:
-        collector.note("not in the folder: glove100_50k.npz")
-        return
-    n_later = found.n_objects // _SHARE
-    stage = Stage(
-        name=_REAL,
-        origin=found.origin,
-        rows=found.objects[np.random.default_rng(0).permutation(found.n_objects)],
-        n_first=found.n_objects - n_later,
-        queries=found.queries[:n_queries],
-    )
-    yield _cast(stage.cut(n_first), "float32")
+    if collector.wants(_REAL.name) and (folder := collector.folder_with(_REAL.file)):
+        found = _REAL.read(folder, "float32")
+        stage = Stage(
+            name=_REAL.name,
+            origin=found.origin,
+            rows=found.objects[np.random.default_rng(0).permutation(found.n_objects)],
+            n_first=found.n_objects - found.n_objects // _SHARE,
+            queries=found.queries[:n_queries],
+        )
+        yield _cast(stage.cut(n_first), "float32")
 
 
 def _cast(stage: Stage, dtype: str) -> Stage:

@@ -13,10 +13,7 @@ import numpy as np
 
 from benchmarks.harness import pinned
 from benchmarks.living.memory import rollup
-from benchmarks.living.sides import Contestant, find_contestant
-from benchmarks.living.stage import K
-
-__all__ = ["main"]
+from benchmarks.living.sides import Contestant, K, find_contestant
 
 
 def main() -> None:

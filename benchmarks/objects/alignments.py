@@ -1,59 +1,40 @@
 """Alignment kernels on proteins: `python -m benchmarks.objects.alignments --help`."""
 
-import gzip
+import argparse
 import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.command import Collector, read_options
-from benchmarks.objects.lap import Lap, run_laps, show
-from benchmarks.report import commit, keep_ledger, write_ledger
+import fastmks
+from benchmarks.objects.lap import Lap, LapProgram, run_laps
+from benchmarks.sequences import SEQUENCES_FILE
+from benchmarks.suite import Collector
 from fastmks import kernels
 
-__all__ = ["main"]
-
-_FILE = "swissprot_100k.fasta.gz"
 _TWENTY = "ARNDCQEGHILKMFPSTWYV"
+_LENGTHS = (60, 200)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, print, write; 1 where an engine differs from the scan."""
-    options = read_options("objects.alignments", __doc__, arguments)
-    collector, started_at = Collector(options), commit()
-    n_objects, n_queries = (200, 4) if options.quick else (2000, 20)
-    n_objects, n_queries = collector.limits(n_objects, n_queries)
-    proteins = _proteins(options.data, n_objects + n_queries, collector)
+def _measure(options: argparse.Namespace, collector: Collector) -> Iterator[Lap]:
+    n_objects, n_queries = collector.limits(*((200, 4) if options.quick else (2000, 20)))
+    proteins = _proteins(collector, n_objects + n_queries)
     objects, queries = proteins[n_queries:], proteins[:n_queries]
-    laps: list[Lap] = []
     for kernel, algorithms in (
         (kernels.Normalized(kernels.LocalAlignment(beta=0.5)), ("tree",)),
         (kernels.Normalized(kernels.LocalAlignment(beta=0.2)), ("tree",)),
         (kernels.SmithWaterman(), ("filter",)),
         (kernels.SegmentMatch(), ("filter",)),
     ):
-        found, _ = run_laps("proteins", objects, queries, kernel, algorithms, k=5)
-        print(show(found), flush=True)
-        laps += found
-    if options.out is not None:
-        notes = [*collector.notes, f"proteins of {_LENGTHS[0]} to {_LENGTHS[1]} residues"]
-        write_ledger(
-            keep_ledger("objects_alignments", started_at, notes=notes, rows=laps), options.out
-        )
-    return int(any(lap.differs_from_scan for lap in laps))
+        yield from run_laps("proteins", objects, queries, kernel, algorithms, k=5)[0]
+    collector.note(f"proteins of {_LENGTHS[0]} to {_LENGTHS[1]} residues")
 
 
-_LENGTHS = (60, 200)
-
-
-def _proteins(folder: Path | None, n: int, collector: Collector) -> list[str]:
+def _proteins(collector: Collector, n: int) -> list[str]:
     """Real proteins of moderate length where there are any, else families of random ones."""
     rng = np.random.default_rng(0)
-    if folder is not None and (folder / _FILE).exists():
-        with gzip.open(folder / _FILE, "rt") as file:
-            records = file.read().split(">")[1:]
-        strings = ["".join(record.split("\n")[1:]) for record in records]
+    if folder := collector.folder_with(SEQUENCES_FILE):
+        strings = fastmks.read_fasta(folder / SEQUENCES_FILE).sequences
         fitting = [s for s in strings if _LENGTHS[0] <= len(s) <= _LENGTHS[1]]
         return [fitting[i] for i in rng.permutation(len(fitting))[:n]]
     collector.note("random proteins in families of five")
@@ -66,6 +47,8 @@ def _proteins(folder: Path | None, n: int, collector: Collector) -> list[str]:
             proteins.append("".join(letters))
     return [proteins[i] for i in rng.permutation(len(proteins))[:n]]
 
+
+main = LapProgram(name="alignments", about=__doc__, measure=_measure).main
 
 if __name__ == "__main__":
     sys.exit(main())

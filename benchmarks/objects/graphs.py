@@ -6,10 +6,11 @@ about search: it says how often the most similar other graph has the same class,
 kernel sees what it should.
 """
 
+import argparse
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,12 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fastmks
-from benchmarks.command import Collector, read_options
-from benchmarks.report import commit, keep_ledger, markdown, write_ledger
+from benchmarks.harness import seconds_of
+from benchmarks.objects.ledger import Program
+from benchmarks.suite import EVERYTHING, Collector
 from fastmks import kernels
 from fastmks.kernels.graphs import GraphKernel
-
-__all__ = ["GraphSet", "Row", "generated", "main", "read_graph_set"]
 
 Graph: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]  # edges, node labels
 
@@ -48,9 +48,7 @@ class GraphSet:
         chosen = np.random.default_rng(0).permutation(len(self.graphs))[:n_graphs]
         chosen.sort()
         graphs = [self.graphs[i] for i in chosen]
-        return GraphSet(
-            name=self.name, origin=self.origin, graphs=graphs, classes=self.classes[chosen]
-        )
+        return replace(self, graphs=graphs, classes=self.classes[chosen])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,37 +77,21 @@ class Row:
     same_class: float  # share of graphs whose most similar other one has their class
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, print, write; 1 where an answer is not the scan's."""
-    options = read_options("objects.graphs", __doc__, arguments)
-    collector = Collector(options)
-    started_at = commit()
-    most = min(options.objects or 10**9, 400 if options.quick else 10**9)
-    rows: list[Row] = []
-    for one in _sets(options.data, collector):
+def _measure(options: argparse.Namespace, collector: Collector) -> Iterator[Row]:
+    most = min(options.objects or EVERYTHING, 400 if options.quick else EVERYTHING)
+    for one in _sets(collector):
         for kernel in _KERNELS:
             for is_normalized in (False, True):
-                found = list(_rows(one.head(most), kernel, is_normalized, options.rounds or 5))
-                print("\n".join("  ".join(_cells(row)) for row in found), flush=True)
-                rows += found
-    print("", _table(rows), sep="\n")
-    if options.out is not None:
-        ledger = keep_ledger("objects_graphs", started_at, notes=collector.notes, rows=rows)
-        write_ledger(ledger, options.out)
-    return 1 if any(row.differs_from_scan for row in rows) else 0
+                yield from _rows(one.head(most), kernel, is_normalized, options.rounds or 5)
 
 
-def _sets(folder: Path | None, collector: Collector) -> Iterator[GraphSet]:
-    if folder is None and collector.wants("generated"):
+def _sets(collector: Collector) -> Iterator[GraphSet]:
+    if collector.folder is None and collector.wants("generated"):
         yield generated(2000)
     for name in ("mutag", "nci1"):
-        file = None if folder is None else folder / f"graphs_{name}.npz"
-        if file is None or not collector.wants(name):
-            continue
-        if file.exists():
-            yield read_graph_set(file, name)
-        else:
-            collector.note(f"not in the folder: {file.name}")
+        file = f"graphs_{name}.npz"
+        if collector.wants(name) and (folder := collector.folder_with(file)):
+            yield read_graph_set(folder / file, name)
 
 
 def read_graph_set(file: Path, name: str) -> GraphSet:
@@ -152,9 +134,7 @@ def _rows(one: GraphSet, plain: GraphKernel, is_normalized: bool, rounds: int) -
     queries = [graph for graph, asked in zip(one.graphs, is_query, strict=True) if asked]
     read = [_seconds_to_read(plain, objects, queries) for _ in range(rounds)]
     index = fastmks.Index(objects, kernel, algorithm="scan", threads=1)
-    started = time.perf_counter()
-    tree = index.tree
-    built = time.perf_counter() - started
+    built = seconds_of(lambda: index.tree)
     own = fastmks.Index(one.graphs, kernel, algorithm="scan").search_self(1).indices[:, 0]
     for k in _KS:
         laps = [
@@ -174,7 +154,7 @@ def _rows(one: GraphSet, plain: GraphKernel, is_normalized: bool, rounds: int) -
             k=k,
             read_seconds=min(seconds for seconds, _ in read),
             read_queries_seconds=min(seconds for _, seconds in read),
-            build_evaluations=tree.build_evaluations,
+            build_evaluations=index.tree.build_evaluations,
             build_seconds=built,
             scan_evaluations=truth.stats.kernel_evaluations,
             evaluations=counted.stats.kernel_evaluations,
@@ -206,27 +186,13 @@ def _is_same(hits: Any, truth: Any) -> bool:
     return same_values and np.array_equal(hits.indices, truth.indices)
 
 
-def _table(rows: Sequence[Row]) -> str:
-    head = ["graphs", "kernel", "n", "k", "read s", "build s", "evaluations of scan"]
-    head += [
-        "speed-up in evaluations",
-        "us / query",
-        "lists",
-        "scan",
-        "of which reading",
-        "scan / tree",
-    ]
-    head += ["same as scan"]
-    return markdown([*head, "same class"], [_cells(row) for row in rows])
-
-
-def _cells(row: Row) -> list[str]:
+def _cells(row: Row) -> list[object]:
     each = 1e6 / row.n_queries
     return [
         row.problem,
         row.kernel,
-        str(row.n_objects),
-        str(row.k),
+        row.n_objects,
+        row.k,
         f"{row.read_seconds:.2f}",
         f"{row.build_seconds:.2f}",
         f"{row.evaluations / row.scan_evaluations:.1%}",
@@ -240,6 +206,16 @@ def _cells(row: Row) -> list[str]:
         f"{row.same_class:.1%}",
     ]
 
+
+PROGRAM = Program[Row](
+    name="graphs",
+    about=__doc__,
+    measure=_measure,
+    head="graphs|kernel|n|k|read s|build s|evaluations of scan|speed-up in evaluations"
+    "|us / query|lists|scan|of which reading|scan / tree|same as scan|same class",
+    cells=_cells,
+)
+main = PROGRAM.main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -3,13 +3,12 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import fastmks
-from benchmarks.report import markdown
+from benchmarks.objects.ledger import Program
 from fastmks.kernels import Kernel
-
-__all__ = ["Lap", "run_laps", "show"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,15 +33,15 @@ def run_laps(
 ) -> tuple[list[Lap], fastmks.Hits]:
     """Scan first, then let each engine answer the same queries."""
     laps: list[Lap] = []
-    truth: fastmks.Hits | None = None
+    found: list[fastmks.Hits] = []
     for algorithm in ("scan", *algorithms):
         started = time.perf_counter()
         index = fastmks.Index(objects, kernel, algorithm=algorithm)
         built = time.perf_counter()
         hits = index.search(queries, k)
         done = time.perf_counter()
-        truth = hits if truth is None else truth
-        same = hits.values.tobytes() == truth.values.tobytes()
+        found.append(hits)
+        same = hits.values.tobytes() == found[0].values.tobytes()
         laps.append(
             Lap(
                 problem=problem,
@@ -55,27 +54,23 @@ def run_laps(
                 seconds=done - built,
                 evaluations=hits.stats.kernel_evaluations,
                 share=hits.stats.scan_share,
-                differs_from_scan=not (same and (hits.indices == truth.indices).all()),
+                differs_from_scan=not (same and (hits.indices == found[0].indices).all()),
             )
         )
-    assert truth is not None
-    return laps, truth
+    return laps, found[0]
 
 
-def show(laps: Sequence[Lap]) -> str:
-    """Return a table."""
-    head = ("kernel", "engine", "n", "k", "build s", "ms a query", "evaluations of scan", "as scan")
-    rows = [
-        [
-            lap.kernel,
-            lap.algorithm,
-            str(lap.n_objects),
-            str(lap.k),
-            f"{lap.build_seconds:.2f}",
-            f"{lap.seconds / lap.n_queries * 1e3:.1f}",
-            f"{lap.share:.1%}",
-            "no" if lap.differs_from_scan else "yes",
-        ]
-        for lap in laps
-    ]
-    return markdown(head, rows)
+LapProgram = partial(
+    Program[Lap],
+    head="kernel|engine|n|k|build s|ms a query|evaluations of scan|as scan",
+    cells=lambda lap: [
+        lap.kernel,
+        lap.algorithm,
+        lap.n_objects,
+        lap.k,
+        f"{lap.build_seconds:.2f}",
+        f"{lap.seconds / lap.n_queries * 1e3:.1f}",
+        f"{lap.share:.1%}",
+        "no" if lap.differs_from_scan else "yes",
+    ],
+)

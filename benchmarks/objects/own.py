@@ -14,20 +14,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import astuple, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.command import read_options
-from benchmarks.harness import is_installed
-from benchmarks.noise import now, others_share
-from benchmarks.report import Check, commit, keep_ledger, markdown, write_ledger
+from benchmarks.harness import is_installed, now, others_share
+from benchmarks.objects.ledger import Program
+from benchmarks.report import Check
+from benchmarks.suite import Collector
 from fastmks import Index, kernels
-
-__all__ = ["Row", "main"]
 
 _C = """
 #include <stddef.h>
@@ -234,58 +232,44 @@ def _from_c(cc: str) -> Any:
     return LowLevelCallable(function)
 
 
-def measure(options: argparse.Namespace, rounds: int, note: Callable[[str], None]) -> list[Row]:
-    """Return every comparison."""
-    quick = options.quick
+def _measure(options: argparse.Namespace, collector: Collector) -> Iterator[Row]:
+    quick, before = options.quick, now()
+    rounds = options.rounds or (3 if quick else 9)
     n = options.objects or (300 if quick else 2000)
     n_queries = options.queries or (5 if quick else 100)
-    rows = list(overhead(n, min(n_queries, 10), rounds))
+    yield from overhead(n, min(n_queries, 10), rounds)
     block = kernels.Custom(block=products)
     vectors = options.objects or (2000 if quick else 20_000)
-    rows += against_built_in("Python block function", block, vectors, 64, rounds)
-    for case, kernel in compiled(note):
+    yield from against_built_in("Python block function", block, vectors, 64, rounds)
+    for case, kernel in compiled(collector.note):
         for columns in (16, 64, 256):
-            rows += against_built_in(case, kernel, vectors, columns, rounds)
-    rows += saved("small sets in Python", recipes(n + n_queries), n_queries)
-    rows += saved("sentences in Python", sentences(n + n_queries), n_queries)
-    return rows
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
-    options = read_options("objects.own", __doc__, arguments)
-    started_at, before = commit(), now()
-    notes: list[str] = []
-    rounds = options.rounds or (3 if options.quick else 9)
-    rows = measure(options, rounds, notes.append)
+            yield from against_built_in(case, kernel, vectors, columns, rounds)
+    yield from saved("small sets in Python", recipes(n + n_queries), n_queries)
+    yield from saved("sentences in Python", sentences(n + n_queries), n_queries)
     share = others_share(before, now())
     if share is not None:
-        notes.append(f"others took {share:.0%} of the machine meanwhile")
-    checks = [
+        collector.note(f"others took {share:.0%} of the machine meanwhile")
+
+
+def _checks(rows: Sequence[Row]) -> list[Check]:
+    return [
         Check(claim=row.case, value=row.ratio, limit=limit, is_required=False)
         for row in rows
         for words, limit in (("bare calls", 1.1), ("C through", 1.5), ("numba", 1.5))
         if words in row.case
     ]
-    print(table(rows))
-    print("\n".join([*notes, *map(str, checks)]))
-    if options.out is not None:
-        ledger = keep_ledger("objects_own", started_at, notes=notes, rows=rows, checks=checks)
-        write_ledger(ledger, options.out)
-    return 0
 
 
-def table(rows: Sequence[Row]) -> str:
-    """Return the rows as text."""
-    head = ["case", "n", "queries", "evaluations", "of", "to build", "CPU s", "beside", "ratio"]
-    return markdown(head, [_cells(row) for row in rows])
-
-
-def _cells(row: Row) -> list[str]:
-    return [
-        f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in asdict(row).values()
-    ]
-
+PROGRAM = Program[Row](
+    name="own",
+    about=__doc__,
+    measure=_measure,
+    head="case|n|queries|evaluations|of|to build|CPU s|beside|ratio",
+    cells=lambda row: [f"{x:.3g}" if isinstance(x, float) else x for x in astuple(row)],
+    is_wrong=lambda row: False,
+    checks=_checks,
+)
+main = PROGRAM.main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -6,20 +6,22 @@ proteins, time series and graphs. Evaluations of pivots and tree include those w
 with nodes; building is counted apart.
 """
 
+import argparse
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import fastmks
-from benchmarks.command import Collector, read_options
 from benchmarks.datasets import digits
 from benchmarks.objects.graphs import read_graph_set
-from benchmarks.report import commit, keep_ledger, markdown, write_ledger
+from benchmarks.objects.ledger import Program
+from benchmarks.objects.series import SERIES_FILE
+from benchmarks.sequences import SEQUENCES_FILE
+from benchmarks.suite import Collector
 from fastmks import kernels
 from fastmks._util.progress import Progress
 from fastmks.engines.base import Engine, Search
@@ -29,14 +31,11 @@ from fastmks.engines.tree.search import WalkedTree
 from fastmks.engines.tree.traversal import Traversal
 from fastmks.engines.tree.tree import build_tree
 
-__all__ = ["Case", "Row", "main", "measure"]
-
 _KS = (1, 10)
 _QUIET = Progress(False)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Case:
+class Case(NamedTuple):
     """Some objects, queries and a kernel."""
 
     name: str
@@ -67,22 +66,11 @@ class Row:
     differs_from_scan: bool
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, print, write; 1 where an answer is not the scan's."""
-    options = read_options("objects.pivots", __doc__, arguments)
-    collector, started_at = Collector(options), commit()
+def _measure(options: argparse.Namespace, collector: Collector) -> Iterator[Row]:
     n_objects, n_queries = collector.limits(*((300, 10) if options.quick else (4000, 100)))
-    rows: list[Row] = []
-    for case in _cases(options.data, n_objects, n_queries):
+    for case in _cases(collector, n_objects, n_queries):
         if collector.wants(case.name):
-            found = list(measure(case))
-            print("\n".join("  ".join(_cells(row)) for row in found), flush=True)
-            rows += found
-    print("", _table(rows), sep="\n")
-    if options.out is not None:
-        ledger = keep_ledger("objects_pivots", started_at, notes=collector.notes, rows=rows)
-        write_ledger(ledger, options.out)
-    return int(any(row.differs_from_scan for row in rows))
+            yield from measure(case)
 
 
 def measure(case: Case) -> Iterator[Row]:
@@ -134,71 +122,65 @@ def _is_same(found: Any, truth: Any) -> bool:
     )
 
 
-def _cases(folder: Path | None, n_objects: int, n_queries: int) -> Iterator[Case]:
+def _cases(collector: Collector, n_objects: int, n_queries: int) -> Iterator[Case]:
     images = digits()
     plain: tuple[kernels.Kernel, ...] = (kernels.Linear(), kernels.Cosine())
     for kernel in (*plain, kernels.Polynomial(degree=10)):
-        yield Case(
-            name="digits",
-            kernel=kernel,
-            objects=images.objects[:n_objects],
-            queries=images.queries[: 4 * n_queries],
-        )
-    if folder is None:
+        yield Case("digits", kernel, images.objects[:n_objects], images.queries[: 4 * n_queries])
+    if collector.folder is None:
         return
     rng = np.random.default_rng(0)
-    for name, kernel, objects in _real(folder):
+    for name, kernel, objects in _real(collector):
         drawn = rng.permutation(len(objects))[: n_objects + n_queries]
         chosen = [objects[i] for i in drawn]
-        yield Case(
-            name=name, kernel=kernel, objects=chosen[:-n_queries], queries=chosen[-n_queries:]
-        )
+        yield Case(name, kernel, chosen[:-n_queries], chosen[-n_queries:])
 
 
-def _real(folder: Path) -> Iterator[tuple[str, kernels.Kernel, Any]]:
+def _real(collector: Collector) -> Iterator[tuple[str, kernels.Kernel, Any]]:
     """Yield what the folder has."""
-    if (file := folder / "swissprot_100k.fasta.gz").exists():
-        proteins = fastmks.read_fasta(file).sequences
+    if folder := collector.folder_with(SEQUENCES_FILE):
+        proteins = fastmks.read_fasta(folder / SEQUENCES_FILE).sequences
         for spectrum in (kernels.Spectrum(1), kernels.Spectrum(2), kernels.Spectrum(3)):
             yield "proteins", spectrum, proteins
             yield "proteins", kernels.Normalized(spectrum), proteins
-    if (file := folder / "ucr_electricdevices.npz").exists():
-        with np.load(file) as arrays:
+    if folder := collector.folder_with(SERIES_FILE):
+        with np.load(folder / SERIES_FILE) as arrays:
             series = arrays["train"]
         yield "series", kernels.Normalized(kernels.GlobalAlignment(bandwidth=3.0)), series[:1500]
-    if (file := folder / "graphs_nci1.npz").exists():
-        graphs = read_graph_set(file, "nci1").graphs
+    if folder := collector.folder_with("graphs_nci1.npz"):
+        graphs = read_graph_set(folder / "graphs_nci1.npz", "nci1").graphs
         for kernel in (kernels.WeisfeilerLehman(iterations=2), kernels.ShortestPath()):
             yield "graphs", kernel, graphs
             yield "graphs", kernels.Normalized(kernel), graphs
 
 
-def _table(rows: Sequence[Row]) -> str:
-    names = "set|kernel|objects|k|pivots|evaluations|fewer|tree|forecast"
-    names += "|ms a query|tree|scan|built with|exact"
-    return markdown(names.split("|"), [_cells(row) for row in rows])
-
-
-def _cells(row: Row) -> list[str]:
-    milliseconds = [
-        f"{1e3 * seconds / row.n_queries:.3g}"
-        for seconds in (row.seconds, row.tree_seconds, row.scan_seconds)
-    ]
+def _cells(row: Row) -> list[object]:
+    times = (row.seconds, row.tree_seconds, row.scan_seconds)
     return [
         row.problem,
         row.kernel,
-        str(row.n_objects),
-        str(row.k),
-        str(row.n_pivots),
+        row.n_objects,
+        row.k,
+        row.n_pivots,
         f"{row.evaluations:.0f}",
         f"{row.n_objects / row.evaluations:.1f}x",
         f"{row.n_objects / row.tree_evaluations:.1f}x",
         f"{row.forecast:.0f}",
-        *milliseconds,
-        str(row.build_evaluations),
+        *(f"{1e3 * seconds / row.n_queries:.3g}" for seconds in times),
+        row.build_evaluations,
         "no" if row.differs_from_scan else "yes",
     ]
 
+
+PROGRAM = Program[Row](
+    name="pivots",
+    about=__doc__,
+    measure=_measure,
+    head="set|kernel|objects|k|pivots|evaluations|fewer|tree|forecast"
+    "|ms a query|tree|scan|built with|exact",
+    cells=_cells,
+)
+main = PROGRAM.main
 
 if __name__ == "__main__":
     sys.exit(main())

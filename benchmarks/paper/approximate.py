@@ -4,29 +4,18 @@ The tree is searched with blocks of one object, so that evaluations are as few a
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import fastmks
-from benchmarks import noise
 from benchmarks.datasets import Problem
+from benchmarks.harness import now, others_share
 from benchmarks.kernels import COSINE, LINEAR, KernelCase
 from benchmarks.race.ours import BASE
-
-__all__ = [
-    "DELTA",
-    "KERNELS",
-    "ApproximateCell",
-    "ApproximateKey",
-    "Outcome",
-    "keys",
-    "make_index",
-    "measure",
-    "read",
-]
+from benchmarks.suite import Measured
 
 KERNELS = (LINEAR, COSINE)
 DELTA = 0.05
@@ -67,54 +56,40 @@ class Outcome:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ApproximateCell(ApproximateKey):
+class ApproximateCell(ApproximateKey, Measured):
     """All promises on one set."""
 
     n_columns: int
     origin: str
-    commit: str
-    others: float | None = None
     exact_evaluations: float
     scale: float  # the median of the true k-th values' magnitudes: what epsilons are shares of
-    outcomes: tuple[Outcome, ...] = field(default=())
-
-    @property
-    def key(self) -> ApproximateKey:
-        """What tells it from other cells."""
-        names = ApproximateKey.__dataclass_fields__
-        return ApproximateKey(**{name: getattr(self, name) for name in names})
+    outcomes: tuple[Outcome, ...]
 
 
-def read(fields: dict[str, Any]) -> ApproximateCell:
-    """Make a cell of its plain form."""
-    outcomes = tuple(Outcome(**one) for one in fields.pop("outcomes"))
-    return ApproximateCell(**fields, outcomes=outcomes)
-
-
-def keys(problem: Problem, case: KernelCase, ks: tuple[int, ...]) -> Iterator[ApproximateKey]:
-    """Yield the keys of a problem under a kernel."""
-    for k in ks:
-        yield ApproximateKey(
+def keys(problem: Problem, case: KernelCase, ks: tuple[int, ...]) -> list[ApproximateKey]:
+    """Return the keys of a problem under a kernel."""
+    return [
+        ApproximateKey(
             problem=problem.name,
             n_objects=problem.n_objects,
             n_queries=problem.n_queries,
             kernel=case.name,
             k=k,
         )
+        for k in ks
+    ]
 
 
 def measure(
     index: fastmks.Index, problem: Problem, case: KernelCase, key: ApproximateKey, commit: str
 ) -> ApproximateCell:
     """Search with every promise, and hold the answers against all values."""
-    before = noise.now()
-    k = key.k
+    before, k = now(), key.k
     exact = _search(index, problem, k)
-    truth = _Truth(problem, case, exact)
     scale = float(np.median(np.abs(exact.values[:, -1])))
     evaluations = exact.stats.kernel_evaluations / problem.n_queries
     outcomes = [
-        _outcome(truth, mode, promise, _search(index, problem, k, **options))
+        _outcome(mode, promise, exact, _search(index, problem, k, **options), problem, case)
         for mode, promise, options in _promises(problem.n_objects, k, scale, evaluations)
     ]
     return ApproximateCell(
@@ -122,7 +97,7 @@ def measure(
         n_columns=problem.n_columns,
         origin=problem.origin,
         commit=commit,
-        others=noise.others_share(before, noise.now()),
+        others=others_share(before, now()),
         exact_evaluations=evaluations,
         scale=scale,
         outcomes=tuple(outcomes),
@@ -151,28 +126,25 @@ def _search(index: fastmks.Index, problem: Problem, k: int, **options: Any) -> f
     return index.search(problem.queries, k, traversal=fastmks.Traversal(block=1), **options)
 
 
-class _Truth:
-    """The exact answers, and the true rank of any value."""
-
-    def __init__(self, problem: Problem, case: KernelCase, exact: fastmks.Hits) -> None:
-        self.exact = exact
-        self._problem, self._case = problem, case
-
-    def ranks(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return for each query how many objects are better than a value, and one."""
-        found = np.empty(len(values), dtype=np.int64)
-        step = max(1, _BLOCK // self._problem.n_objects)
-        for at in range(0, len(values), step):
-            some = slice(at, at + step)
-            all_values = self._case.kernel.matrix(
-                self._problem.queries[some], self._problem.objects
-            )
-            found[some] = (all_values > values[some, None]).sum(axis=1) + 1
-        return found
+def _ranks(values: NDArray[Any], problem: Problem, case: KernelCase) -> NDArray[np.float64]:
+    """Return for each query how many objects are better than a value, and one."""
+    found = np.empty(len(values))
+    step = max(1, _BLOCK // problem.n_objects)
+    for at in range(0, len(values), step):
+        some = slice(at, at + step)
+        every = case.kernel.matrix(problem.queries[some], problem.objects)
+        found[some] = (every > values[some, None]).sum(axis=1) + 1
+    return found
 
 
-def _outcome(truth: _Truth, mode: str, promise: float, hits: fastmks.Hits) -> Outcome:
-    exact = truth.exact
+def _outcome(
+    mode: str,
+    promise: float,
+    exact: fastmks.Hits,
+    hits: fastmks.Hits,
+    problem: Problem,
+    case: KernelCase,
+) -> Outcome:
     misses = exact.values - hits.values  # at each rank
     evaluations = hits.stats.kernel_evaluations / len(misses)
     match mode:
@@ -183,7 +155,7 @@ def _outcome(truth: _Truth, mode: str, promise: float, hits: fastmks.Hits) -> Ou
             shares = np.divide(misses, sizes, out=np.zeros_like(misses), where=sizes > 0.0)
             achieved = shares.max(axis=1)
         case "rank":
-            achieved = truth.ranks(hits.values[:, -1]).astype(float)
+            achieved = _ranks(hits.values[:, -1], problem, case)
         case _:
             achieved = misses[:, -1]
     kept = achieved <= promise if mode != "budget" else np.full(len(misses), evaluations <= promise)

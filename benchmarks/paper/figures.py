@@ -11,8 +11,6 @@ from benchmarks.pictures import make_panels, save_picture
 from benchmarks.race.cell import Cell
 from benchmarks.race.names import AUTO, FILTER, MLPACK, NUMPY, TREE, TREE_OF_ONE
 
-__all__ = ["draw_all"]
-
 _Speedup: TypeAlias = Callable[[Cell, str], float | None]
 
 _LEAST = 0.05  # slower than this is drawn as this

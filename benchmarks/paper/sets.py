@@ -4,20 +4,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from benchmarks import datasets
-from benchmarks.command import Collector
 from benchmarks.datasets import Problem, Table
 from benchmarks.harness import is_installed
+from benchmarks.suite import Collector
 
-__all__ = ["ROWS", "PaperRow", "PaperSet", "Sizes", "all_sets"]
 
-
-@dataclass(frozen=True, kw_only=True)
-class Sizes:
+class Sizes(NamedTuple):
     """|Q|, |S| and the number of columns."""
 
     n_queries: int
@@ -25,199 +20,132 @@ class Sizes:
     n_columns: int
 
     def __str__(self) -> str:
-        return f"{self.n_queries} / {self.n_objects} / {self.n_columns}"
+        return " / ".join(map(str, self))
 
 
-@dataclass(frozen=True, kw_only=True)
-class PaperRow:
-    """A row of the paper's table, and how near to it we are."""
-
-    row: str
-    sizes: Sizes  # the paper's
-    kind: str  # "exact", "exact rows", "part", "own factors" or "substitute"
-    read: Callable[[Path], Problem]
-    file: str
-    note: str = ""
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class PaperSet:
     """A problem that stands for a row of the table, or for nothing where it is generated."""
 
     problem: Problem
-    pool: Sizes  # all that is there; the problem asks a sample of the queries
+    pool: Sizes  # of all data; the problem asks a sample of the queries
     row: str
     paper: Sizes | None
     kind: str
     note: str
 
 
+class PaperRow(NamedTuple):
+    """A row of the paper's table, and how near to it we are."""
+
+    row: str
+    sizes: Sizes  # the paper's
+    kind: str  # "exact", "exact rows", "part", "own factors" or "substitute"
+    note: str
+    file: str
+    read: Callable[[Path], Problem]
+
+
 def _row(
-    row: str,
-    n_queries: int,
-    n_objects: int,
-    n_columns: int,
-    kind: str,
-    table: Table,
-    note: str = "",
+    row: str, sizes: Sizes, kind: str, note: str, name: str, file: str, **more: Any
 ) -> PaperRow:
-    return PaperRow(
-        row=row,
-        sizes=Sizes(n_queries=n_queries, n_objects=n_objects, n_columns=n_columns),
-        kind=kind,
-        read=table.read,
-        file=table.file,
-        note=note,
-    )
+    table = Table(name=name, file=file, **more)
+    return PaperRow(row, sizes, kind, note, file, table.read)
 
 
 def _blog_posts(folder: Path) -> Problem:
-    name, n = "blog posts", 10_000
-    found = datasets.weigh_texts(folder, _BLOG_FILE, name, n_held_out=n)
-    return found.sample(n, n)
+    counts = datasets.read_counts(folder, "blog posts", n_held_out=10_000)
+    return datasets.weigh_texts(counts).sample(10_000, 10_000)
 
 
 def _hsv(folder: Path) -> Problem:
-    table = Table(
-        name="cifar hsv",
-        file="cifar10_hsv_hist32.npz",
-        objects="train",
-        queries="test",
-        scale=1.0 / 1024.0,
-    )
+    file = "cifar10_hsv_hist32.npz"
+    table = Table(name="cifar hsv", file=file, scale=1.0 / 1024.0, **_TRAINED)
     return table.read(folder).sample(27_749, 10_000)
 
 
-_BLOG_FILE = "blogposts_counts.npz"
-_FACTORS = partial(Table, objects="items", queries="users")
-_SMALL = "a share of the rows held out as in the paper"
+_TRAINED: dict[str, Any] = {"objects": "train", "queries": "test"}
+_FACTORS: dict[str, Any] = {"objects": "items", "queries": "users"}
+_PART = "a share of the rows held out as in the paper"
 
 # In the order of measuring, what takes long at the end.
 ROWS = (
     _row(
-        "Y! Music", 100_000, 600_000, 50, "substitute",
-        _FACTORS(name="yahoo", file="yahoo_r3_mf50.npz"), "Yahoo! R3, a much smaller set",
+        "Y! Music", Sizes(100_000, 600_000, 50), "substitute", "Yahoo! R3, a much smaller set",
+        "yahoo", "yahoo_r3_mf50.npz", **_FACTORS,
     ),
     _row(
-        "MovieLens", 6040, 3706, 50, "own factors",
-        _FACTORS(name="movielens", file="movielens1m_mf50.npz"), "the same ratings",
+        "MovieLens", Sizes(6040, 3706, 50), "own factors", "the same ratings",
+        "movielens", "movielens1m_mf50.npz", **_FACTORS,
     ),
     _row(
-        "Physics", 37_500, 112_500, 78, "substitute",
-        Table(name="magic", file="magic_gamma.npz", n_held_out=4755),
-        "gamma-ray events in 10 columns: weak",
+        "Physics", Sizes(37_500, 112_500, 78), "substitute", "gamma-ray events in 10 columns: weak",
+        "magic", "magic_gamma.npz", n_held_out=4755,
     ),
     _row(
-        "Corel", 10_000, 27_749, 32, "part",
-        Table(name="corel", file="corel_10k_hist32.npz", n_held_out=2649), _SMALL,
+        "Corel", Sizes(10_000, 27_749, 32), "part", _PART,
+        "corel", "corel_10k_hist32.npz", n_held_out=2649,
     ),
     PaperRow(
-        row="Corel (size)",
-        sizes=Sizes(n_queries=10_000, n_objects=27_749, n_columns=32),
-        kind="substitute",
-        read=_hsv,
-        file="cifar10_hsv_hist32.npz",
-        note="colour histograms of CIFAR-10 images",
+        "Corel (size)", Sizes(10_000, 27_749, 32), "substitute",
+        "colour histograms of CIFAR-10 images", "cifar10_hsv_hist32.npz", _hsv,
     ),
     _row(
-        "Netflix", 480_189, 17_770, 50, "substitute",
-        _FACTORS(name="gowalla", file="gowalla_mf50.npz"), "check-ins, implicit factors",
+        "Netflix", Sizes(480_189, 17_770, 50), "substitute", "check-ins, implicit factors",
+        "gowalla", "gowalla_mf50.npz", **_FACTORS,
     ),
     PaperRow(
-        row="LiveJournal",
-        sizes=Sizes(n_queries=10_000, n_objects=10_000, n_columns=25_327),
-        kind="substitute",
-        read=_blog_posts,
-        file=_BLOG_FILE,
-        note="blog posts, tf-idf",
+        "LiveJournal", Sizes(10_000, 10_000, 25_327), "substitute", "blog posts, tf-idf",
+        "blogposts_counts.npz", _blog_posts,
     ),
     _row(
-        "Covertype", 150_000, 431_012, 55, "exact rows",
-        Table(name="covertype", file="covertype.npz", n_held_out=150_000, last_column="y"),
+        "Covertype", Sizes(150_000, 431_012, 55), "exact rows",
         "another split; the label is the 55th column",
+        "covertype", "covertype.npz", n_held_out=150_000, last_column="y",
     ),
     _row(
-        "LCDM", 6_000_000, 10_777_216, 3, "substitute",
-        Table(name="galaxies", file="lcdm_mock_galaxies_mr19.npz", n_held_out=10_000),
-        "a mock catalogue of galaxies",
+        "LCDM", Sizes(6_000_000, 10_777_216, 3), "substitute", "a mock catalogue of galaxies",
+        "galaxies", "lcdm_mock_galaxies_mr19.npz", n_held_out=10_000,
     ),
     _row(
-        "Bio", 75_000, 210_409, 74, "part",
-        Table(name="bio", file="bio_kdd04_train.npz", n_held_out=38_301), _SMALL,
+        "Bio", Sizes(75_000, 210_409, 74), "part", _PART,
+        "bio", "bio_kdd04_train.npz", n_held_out=38_301,
     ),
     _row(
-        "TinyImages", 5000, 1_000_000, 384, "substitute",
-        Table(
-            name="cifar gist", file="cifar10_gist384.npz", objects="train", queries="test",
-            scale="scale",
-        ),
+        "TinyImages", Sizes(5000, 1_000_000, 384), "substitute",
         "GIST of CIFAR-10, a subset of Tiny Images",
+        "cifar gist", "cifar10_gist384.npz", scale="scale", **_TRAINED,
     ),
-    _row(
-        "MNIST", 10_000, 60_000, 784, "exact",
-        Table(name="mnist", file="mnist.npz", objects="train", queries="test"),
-    ),
+    _row("MNIST", Sizes(10_000, 60_000, 784), "exact", "", "mnist", "mnist.npz", **_TRAINED),
 )  # fmt: skip
 
 
-def all_sets(
-    collector: Collector, folder: Path | None, *, n_objects: int, n_queries: int
-) -> Iterator[PaperSet]:
-    """Yield the sets that can be had, at most so large; generated ones where there is no folder."""
-    cut = partial(_cut, collector, n_objects, n_queries)
+def all_sets(collector: Collector, *, n_objects: int, n_queries: int) -> Iterator[PaperSet]:
+    """Yield the sets that can be had, at most this large; generated ones without a folder."""
+
+    def cut(problem: Problem, row: str, paper: Sizes | None, kind: str, note: str = "") -> PaperSet:
+        pool = Sizes(problem.n_queries, problem.n_objects, problem.n_columns)
+        problem = collector.cut(problem, n_objects, n_queries)
+        return PaperSet(problem, pool, row, paper, kind, note)
+
     if collector.wants("digits"):
         if is_installed("sklearn"):
-            sizes = Sizes(n_queries=450, n_objects=1347, n_columns=64)
-            yield cut(datasets.digits(), row="Opt-digits", paper=sizes, kind="exact", note="")
+            yield cut(datasets.digits(), "Opt-digits", Sizes(450, 1347, 64), "exact")
         else:
             collector.note("scikit-learn is not installed: digits are left out")
-    if folder is None:
-        yield from _generated(collector, cut, n_objects, n_queries)
+    if collector.folder is None:
+        few = min(n_objects, 20_000)
+        turn = partial(datasets.decaying, is_turned=False)
+        for name, make, n_columns in (
+            ("uniform 3-d", datasets.uniform, 3),
+            ("normal 10-d", datasets.normal, 10),
+            ("decaying 64-d", turn, 64),
+        ):
+            if collector.wants(name):
+                made = make(few, n_columns, n_queries=n_queries)
+                yield cut(replace(made, name=name), name, None, "generated")
         return
     for one in ROWS:
-        if not (folder / one.file).exists():
-            collector.note(f"not in the folder: {one.file}")
-            continue
-        problem = one.read(folder) if _wants(collector, one) else None
-        if problem is not None:
-            yield cut(problem, row=one.row, paper=one.sizes, kind=one.kind, note=one.note)
-
-
-def _wants(collector: Collector, one: PaperRow) -> bool:
-    return any(collector.wants(name) for name in (one.row, one.file.partition(".")[0]))
-
-
-def _generated(
-    collector: Collector, cut: Callable[..., PaperSet], n_objects: int, n_queries: int
-) -> Iterator[PaperSet]:
-    """Sets of low, middle and high dimension, for whoever has no data."""
-    few = min(n_objects, 20_000)
-    made: dict[str, Callable[[], Problem]] = {
-        "uniform 3-d": lambda: datasets.uniform(few, 3, n_queries=n_queries),
-        "normal 10-d": lambda: datasets.normal(few, 10, n_queries=n_queries),
-        "decaying 64-d": lambda: _decaying(few, 64, n_queries),
-    }
-    for name, make in made.items():
-        if collector.wants(name):
-            problem = replace(make(), name=name)
-            yield cut(problem, row=name, paper=None, kind="generated", note="")
-
-
-def _decaying(n_objects: int, n_columns: int, n_queries: int) -> Problem:
-    found = datasets.normal(n_objects, n_columns, n_queries=n_queries)
-    weights = 1.0 / np.arange(1.0, n_columns + 1.0)
-    return replace(
-        found,
-        origin=f"{found.origin}; axis i scaled by 1 / i",
-        objects=found.objects * weights,
-        queries=found.queries * weights,
-    )
-
-
-def _cut(
-    collector: Collector, n_objects: int, n_queries: int, problem: Problem, **known: Any
-) -> PaperSet:
-    pool = Sizes(
-        n_queries=problem.n_queries, n_objects=problem.n_objects, n_columns=problem.n_columns
-    )
-    return PaperSet(problem=collector.cut(problem, n_objects, n_queries), pool=pool, **known)
+        is_wanted = collector.wants(one.row) or collector.wants(one.file.partition(".")[0])
+        if collector.folder_with(one.file) and is_wanted:
+            yield cut(one.read(collector.data), one.row, one.sizes, one.kind, one.note)

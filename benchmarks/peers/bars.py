@@ -1,29 +1,17 @@
 """The bars: how many times less time, memory or work than others fastmks must need, and does."""
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from statistics import geometric_mean
 
 from benchmarks.kernels import COSINE, LINEAR
-from benchmarks.peers.cells import MAIN_K
-from benchmarks.peers.dense_sets import LOW, STRUCTURED
 from benchmarks.peers.fingerprints import FPSIM2
-from benchmarks.race.cell import Cell, Figure
+from benchmarks.peers.sets import LOW, STRUCTURED
+from benchmarks.race.cell import Cell, Figure, exactness_checks
 from benchmarks.race.names import AUTO, MLPACK
 from benchmarks.report import Check
 
-__all__ = [
-    "Bar",
-    "best_of",
-    "checks",
-    "data_bytes",
-    "find_bars",
-    "kind_of",
-    "scan_share",
-    "work_share",
-]
-
+MAIN_K = 10
 _BETTER_FORMS = ("faiss flat, tuned", "faiss panorama, rotated")  # not as they come
 _BATCH, _BATCH_TILES = 3.0, 8.0  # times less, with AVX-512 and with AMX
 _SINGLE = 5.0
@@ -53,90 +41,51 @@ class Bar:
         return pick(self.values.items(), key=lambda item: item[1])
 
     @property
-    def mean(self) -> float:
-        """The geometric mean of all cells."""
-        logarithms = [math.log(max(value, 1e-300)) for value in self.values.values()]
-        return math.exp(sum(logarithms) / len(logarithms))
-
-    @property
-    def n_met(self) -> int:
-        """How many cells are on the right side."""
-        return sum(
-            value <= self.limit if self.is_most else value >= self.limit
-            for value in self.values.values()
-        )
-
-    @property
     def decisive(self) -> float:
         """The value that the bar is about."""
-        return self.mean if self.is_mean else self.worst[1]
+        values = [max(value, 1e-300) for value in self.values.values()]
+        return geometric_mean(values) if self.is_mean else self.worst[1]
 
-    @property
-    def is_met(self) -> bool:
-        """Whether the bar is met."""
-        return self.decisive <= self.limit if self.is_most else self.decisive >= self.limit
+    def meets(self, value: float) -> bool:
+        """Whether a value is on the right side."""
+        return value <= self.limit if self.is_most else value >= self.limit
 
 
-def find_bars(
-    cells: Sequence[Cell],
-    *,
-    engine: str | None,
-    has_tiles: bool,
-) -> list[Bar]:
+def find_bars(cells: Sequence[Cell], *, engine: str | None, has_tiles: bool) -> list[Bar]:
     """Return every bar that the cells say something about; no engine: the fastest of each cell."""
-    batch = _BATCH_TILES if has_tiles else _BATCH
-    bar = partial(_bar, engine)
-    usual = [cell for cell in cells if cell.kernel in (LINEAR.name, COSINE.name)]
-    dense = [cell for cell in usual if kind_of(cell) == "dense"]
+    limit = _BATCH_TILES if has_tiles else _BATCH
+    dense = [c for c in cells if c.kernel in (LINEAR.name, COSINE.name) and kind_of(c) == "dense"]
     structured = [cell for cell in dense if cell.problem in STRUCTURED]
-    normal = [cell for cell in dense if cell.problem == "normal"]
+    batches = [cell for cell in structured if cell.batch > 1]
+    singles = [cell for cell in structured if cell.batch == 1]
     sparse = [cell for cell in cells if kind_of(cell) == "sparse" and cell.k == MAIN_K]
     bits = [cell for cell in cells if kind_of(cell) == "bits"]
-    found = [
-        bar("structured sets, batches", batch, _batches(structured), _times_less),
-        bar("structured sets, batches, peers as they come", batch, _batches(structured), _plainly),
-        bar("structured sets, single queries", _SINGLE, _singles(structured), _times_less),
-        bar("isotropic normal, batches", 1.0, _batches(normal), _times_less),
-        *_low_bars(dense, engine),
-        bar(f"sparse rows, k = {MAIN_K}", _SPARSE, sparse, _times_less),
-        bar("fingerprints, FPSim2's time", _FINGERPRINTS, bits, _times_less_than_fpsim2),
-        bar("evaluations, share of the scan's", 1.0, cells, scan_share, is_most=True),
-        bar("memory with the data, times the data", _MEMORY, dense, _memory, is_most=True),
+    low = [cell for cell in dense if cell.problem in LOW]
+    most, mean = {"is_most": True}, {"is_mean": True}
+    declared: list[tuple[str, float, list[Cell], _Value, dict[str, bool]]] = [
+        ("structured sets, batches", limit, batches, _times_less, {}),
+        ("structured sets, batches, peers as they come", limit, batches, _plainly, {}),
+        ("structured sets, single queries", _SINGLE, singles, _times_less, {}),
+        ("isotropic normal, batches", 1.0, _batches(dense, "normal"), _times_less, {}),
+        *(
+            (f"{name}, batches, best brute force", least, _batches(dense, name), _brute, {})
+            for name, least in _BRUTE.items()
+        ),
+        ("low dimension, mlpack's time", _TREE_TIME, low, _mlpacks_time, {}),
+        ("low dimension, mlpack's evaluations", _TREE_EVALUATIONS, low, _mlpacks_work, mean),
+        (f"sparse rows, k = {MAIN_K}", _SPARSE, sparse, _times_less, {}),
+        ("fingerprints, FPSim2's time", _FINGERPRINTS, bits, _fpsim2s_time, {}),
+        ("evaluations, share of the scan's", 1.0, list(cells), scan_share, most),
+        ("memory with the data, times the data", _MEMORY, dense, _memory, most),
+        ("auto, times the best engine", _PLANNER, list(cells), _over_best_engine, most),
     ]
-    if engine == AUTO:
-        found.append(
-            bar("auto, times the best engine", _PLANNER, cells, _behind_best, is_most=True)
-        )
-    return [one for one in found if one.values]
-
-
-def _low_bars(cells: Sequence[Cell], engine: str | None) -> Iterator[Bar]:
-    bar = partial(_bar, engine)
-    for name, least in _BRUTE.items():
-        mine = _batches(cell for cell in cells if cell.problem == name)
-        yield bar(f"{name}, batches, best brute force", least, mine, _times_less_than_brute)
-    low = [cell for cell in cells if cell.problem in LOW]
-    yield bar("low dimension, mlpack's time", _TREE_TIME, low, _times_less_than_mlpack)
-    yield bar(
-        "low dimension, mlpack's evaluations",
-        _TREE_EVALUATIONS,
-        low,
-        _fewer_than_mlpack,
-        is_mean=True,
-    )
-
-
-def _bar(
-    engine: str | None,
-    claim: str,
-    limit: float,
-    cells: Iterable[Cell],
-    value: _Value,
-    **more: bool,
-) -> Bar:
-    values = {str(cell.key): _of(cell, engine, value) for cell in cells}
-    known = {title: found for title, found in values.items() if found is not None}
-    return Bar(claim=claim, limit=limit, values=known, **more)
+    found = []
+    for claim, least, some, value, more in declared:
+        values = {str(cell.key): _of(cell, engine, value) for cell in some}
+        known = {title: one for title, one in values.items() if one is not None}
+        if known and (value is not _over_best_engine or engine == AUTO):
+            found.append(Bar(claim=claim, limit=least, values=known, **more))
+    return found
 
 
 def checks(cells: Sequence[Cell], bars: Mapping[str, Sequence[Bar]]) -> list[Check]:
@@ -150,15 +99,9 @@ def checks(cells: Sequence[Cell], bars: Mapping[str, Sequence[Bar]]) -> list[Che
         )
         for name, some in bars.items()
         for bar in some
-        for claim in [f"{bar.claim}" if bar.is_most else f"{bar.claim}, ours / theirs"]
+        for claim in [bar.claim if bar.is_most else f"{bar.claim}, ours / theirs"]
     ]
-    ours = [one for cell in cells for one in cell.figures if one.is_ours]
-    for claim, count in (
-        ("queries with other ids than the truth, ours", sum(one.differ or 0 for one in ours)),
-        ("searches of ours that failed", sum(one.failure is not None for one in ours)),
-    ):
-        found.append(Check(claim=claim, value=float(count), limit=0.0, is_required=True))
-    return found
+    return [*found, *exactness_checks(cells, "the truth")]
 
 
 def best_of(figures: Iterable[Figure]) -> Figure | None:
@@ -191,18 +134,12 @@ def work_share(cell: Cell, ours: Figure) -> float | None:
 
 
 def _of(cell: Cell, engine: str | None, value: _Value) -> float | None:
-    ours = best_of(
-        one for one in cell.figures if one.is_ours and (engine is None or one.name == engine)
-    )
+    ours = best_of(one for one in cell.ours if engine in (None, one.name))
     return None if ours is None else value(cell, ours)
 
 
-def _batches(cells: Iterable[Cell]) -> list[Cell]:
-    return [cell for cell in cells if cell.batch > 1]
-
-
-def _singles(cells: Iterable[Cell]) -> list[Cell]:
-    return [cell for cell in cells if cell.batch == 1]
+def _batches(cells: Iterable[Cell], name: str) -> list[Cell]:
+    return [cell for cell in cells if cell.problem == name and cell.batch > 1]
 
 
 def _times_less(cell: Cell, ours: Figure) -> float | None:
@@ -211,41 +148,38 @@ def _times_less(cell: Cell, ours: Figure) -> float | None:
 
 def _plainly(cell: Cell, ours: Figure) -> float | None:
     peers = (one for one in cell.figures if one.in_bar and not one.is_ours)
-    return _over(best_of(one for one in peers if one.name not in _BETTER_FORMS), ours)
+    return _over((one for one in peers if one.name not in _BETTER_FORMS), ours)
 
 
-def _times_less_than_brute(cell: Cell, ours: Figure) -> float | None:
-    return _over(best_of(one for one in cell.figures if one.is_brute and one.in_bar), ours)
+def _brute(cell: Cell, ours: Figure) -> float | None:
+    return _over((one for one in cell.figures if one.is_brute and one.in_bar), ours)
 
 
-def _times_less_than_mlpack(cell: Cell, ours: Figure) -> float | None:
-    return _over(best_of(one for one in cell.figures if one.name.startswith(MLPACK)), ours)
+def _mlpacks_time(cell: Cell, ours: Figure) -> float | None:
+    return _over((one for one in cell.figures if one.name.startswith(MLPACK)), ours)
 
 
-def _fewer_than_mlpack(cell: Cell, ours: Figure) -> float | None:
-    counts = [
-        one.evaluations
-        for one in cell.figures
-        if one.name.startswith(MLPACK) and one.evaluations is not None
-    ]
+def _mlpacks_work(cell: Cell, ours: Figure) -> float | None:
+    trees = [one for one in cell.figures if one.name.startswith(MLPACK)]
+    counts = [one.evaluations for one in trees if one.evaluations is not None]
     return min(counts) / ours.evaluations if counts and ours.evaluations else None
 
 
-def _times_less_than_fpsim2(cell: Cell, ours: Figure) -> float | None:
-    return _over(best_of(one for one in cell.figures if one.name == FPSIM2), ours)
+def _fpsim2s_time(cell: Cell, ours: Figure) -> float | None:
+    return _over((one for one in cell.figures if one.name == FPSIM2), ours)
 
 
 def _memory(cell: Cell, ours: Figure) -> float | None:
     return None if ours.n_bytes is None else 1.0 + ours.n_bytes / data_bytes(cell)
 
 
-def _behind_best(cell: Cell, ours: Figure) -> float | None:
-    engines = (one for one in cell.figures if one.is_ours and one.name != AUTO)
-    ratio = _over(best_of(engines), ours)
+def _over_best_engine(cell: Cell, ours: Figure) -> float | None:
+    ratio = _over((one for one in cell.ours if one.name != AUTO), ours)
     return None if ratio is None else 1.0 / ratio
 
 
-def _over(peer: Figure | None, ours: Figure) -> float | None:
+def _over(peers: Iterable[Figure], ours: Figure) -> float | None:
+    peer = best_of(peers)
     if peer is None or peer.median_us is None or not ours.median_us:
         return None
     return peer.median_us / ours.median_us

@@ -17,20 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.harness import Answer
-from benchmarks.peers.approximate import hnswlib
-from benchmarks.race.entrant import Entrant, Ready, Task, products_only
+from benchmarks.race.entrant import Entrant, Ready, RefusedError, Task, products_only
 from benchmarks.race.mlpack_entrant import prepare_mlpack
 from benchmarks.race.names import MLPACK
 from benchmarks.race.numpy_search import prepare_numpy, select_by_groups, select_plainly
 from benchmarks.race.ours import ours
-
-__all__ = ["entrants"]
 
 _FAISS_QUERIES, _MOST_QUERIES_LIMIT = 16, 1000
 _LEVEL_COLUMNS, _MOST_LEVELS = 32, 16  # of Panorama: what was best on MNIST, GloVe and Gowalla
 _PANORAMA_BATCH = 1024
 _MLPACK_QUERIES = 500
 _MLPACK_BASES = (1.3, 2.0)  # the paper's, and its own
+_MOST_LINKED = 100_000  # objects: a graph of more takes minutes to build
+_LINKS, _BUILD_WIDTH, _WIDTH = 16, 200, 100  # M, ef_construction and ef: what people start with
 
 _Rows = NDArray[Any]
 
@@ -263,3 +262,43 @@ def _augmented(task: Task) -> tuple[_Rows, _Rows, float]:
     objects = np.column_stack([task.units.objects, more])
     queries = np.column_stack([task.units.queries, np.zeros(len(task.units.queries), np.float32)])
     return objects, queries, time.perf_counter() - started
+
+
+def hnswlib() -> Entrant:
+    """Return a graph that promises no true answer, and is in no bar; always one thread."""
+    return Entrant(
+        name="hnswlib",
+        prepare=products_only(_prepare_hnswlib),
+        needs=("hnswlib",),
+        is_exact=False,
+        in_bar=False,
+        one_thread_only=True,
+    )
+
+
+def _prepare_hnswlib(task: Task) -> Ready:
+    problem = task.problem
+    if problem.n_objects > _MOST_LINKED:
+        raise RefusedError(f"over {_MOST_LINKED} objects: not built")
+    library: Any = importlib.import_module("hnswlib")
+    space = "cosine" if task.case.kernel.is_normalized else "ip"
+    started = time.perf_counter()
+    index = library.Index(space=space, dim=problem.n_columns)
+    index.set_num_threads(1)
+    index.init_index(
+        max_elements=problem.n_objects, M=_LINKS, ef_construction=_BUILD_WIDTH, random_seed=100
+    )
+    index.add_items(problem.objects, num_threads=1)
+    seconds = time.perf_counter() - started
+    index.set_ef(_WIDTH)
+
+    def search(queries: Any, k: int) -> Answer:
+        labels = index.knn_query(queries, k=k, num_threads=1)[0]
+        return Answer(np.asarray(labels).astype(np.int64))
+
+    return Ready(
+        search=search,
+        queries=problem.queries,
+        n_bytes=lambda: int(index.index_file_size()),
+        build_seconds=seconds,
+    )

@@ -13,8 +13,6 @@ from benchmarks.molecules import Fpsim2, Molecules, Popcounts
 from benchmarks.race.entrant import Entrant, Ready, RefusedError, Task
 from benchmarks.race.ours import ours
 
-__all__ = ["FPSIM2", "fingerprint_entrants", "fingerprint_problem"]
-
 FPSIM2 = "FPSim2"
 
 

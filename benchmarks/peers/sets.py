@@ -1,52 +1,69 @@
 """All sets of the bars, by name, and who searches each; nothing is read before it is its turn."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
-from benchmarks.command import Collector
-from benchmarks.datasets import Problem
+from benchmarks import datasets
+from benchmarks.datasets import COUNTS_FILES, Problem, Table
 from benchmarks.harness import is_installed
 from benchmarks.kernels import COSINE, LINEAR, POLYNOMIAL, SPECTRUM, TANIMOTO, KernelCase
 from benchmarks.molecules import make_molecules
-from benchmarks.peers import dense_sets, sparse_sets
 from benchmarks.peers.entrants import entrants
 from benchmarks.peers.fingerprints import fingerprint_entrants, fingerprint_problem
 from benchmarks.peers.sparse import sparse_entrants
 from benchmarks.race.entrant import Entrant
-from benchmarks.sequences import SEQUENCES_FILE
+from benchmarks.sequences import SEQUENCES_FILE, count_substrings, read_sequences
+from benchmarks.suite import Collector
 
-__all__ = ["FINGERPRINTS", "Given", "Source", "find_sources"]
-
-FINGERPRINTS = "fingerprints"
+STRUCTURED = ("mnist", "glove100_50k", "cifar10_gist384", "gowalla", "movielens")
+LOW = ("covertype", "lcdm", "aloi")  # trees and mlpack run on these too
+POINTS = "points 3-d"
+_DENSE = (LINEAR, COSINE, POLYNOMIAL)
+_N_DENSE_QUERIES, _N_SPARSE_QUERIES = 5000, 1000
 _N_FINGERPRINTS, _N_FINGERPRINT_QUERIES = 200_000, 100
+_LENGTH = 3  # of the substrings of proteins
+_TABLES = {
+    table.name: table
+    for table in (
+        Table(name="mnist", file="mnist.npz", objects="train", queries="test", scale=1.0 / 255.0),
+        Table(name="glove100_50k", file="glove100_50k.npz", n_held_out=_N_DENSE_QUERIES),
+        Table(
+            name="cifar10_gist384",
+            file="cifar10_gist384.npz",
+            objects="train",
+            queries="test",
+            scale="scale",
+        ),
+        Table(name="gowalla", file="gowalla_mf50.npz", objects="items", queries="users"),
+        Table(name="movielens", file="movielens1m_mf50.npz", objects="items", queries="users"),
+        Table(name="covertype", file="covertype.npz", n_held_out=150_000),  # the paper's split
+        Table(name="lcdm", file="lcdm_mock_galaxies_mr19.npz", n_held_out=_N_DENSE_QUERIES),
+        Table(name="aloi", file="aloi_hist27.npz", n_held_out=_N_DENSE_QUERIES),
+    )
+}
+_GENERATED: dict[str, Callable[[int, int], Problem]] = {
+    "decaying": lambda n, n_queries: datasets.decaying(
+        min(n, 50_000), 128, n_queries=n_queries, is_turned=True
+    ),
+    POINTS: lambda n, n_queries: datasets.uniform(min(n, 50_000), 3, n_queries=n_queries),
+    "normal": lambda n, n_queries: datasets.normal(min(n, 100_000), 128, n_queries=n_queries),
+}
 _ORDER = (  # those that take the least time first: a run that was stopped has many sets
-    FINGERPRINTS,
-    "20 newsgroups",
-    "blog posts",
-    "proteins",
-    "movielens",
-    "aloi",
-    "normal",
-    "gowalla",
-    "glove100_50k",
-    "cifar10_gist384",
-    "covertype",
-    "mnist",
-    "lcdm",
-)
+    "fingerprints", "20 newsgroups", "blog posts", "proteins", "movielens", "aloi", "normal",
+    "gowalla", "glove100_50k", "cifar10_gist384", "covertype", "mnist", "lcdm",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """A set that was read, and who searches it; everyone anew with each call."""
+    """A set that was read, and who searches it; new entrants with each call."""
 
     problem: Problem
     entrants: Callable[[], Sequence[Entrant]]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Source:
     """A set that is not read yet."""
 
@@ -56,98 +73,84 @@ class Source:
     read: Callable[[int, int], Given]  # with at most so many objects and queries
 
 
-def find_sources(collector: Collector, folder: Path | None) -> list[Source]:
+def find_sources(collector: Collector) -> list[Source]:
     """Return the sets asked for, shortest first; what cannot be had is noted."""
-    found = {source.name: source for source in _wanted(collector, folder)}
+    found = {source.name: source for source in _sources(collector)}
     first = [found.pop(name) for name in _ORDER if name in found]
     return [*found.values(), *first]
 
 
-def _wanted(collector: Collector, folder: Path | None) -> Iterator[Source]:
-    some = _generated(collector) if folder is None else _real(collector, folder)
-    yield from (source for source in some if collector.wants(source.name))
-    if collector.wants(FINGERPRINTS):
-        yield Source(
-            name=FINGERPRINTS,
-            cases=(TANIMOTO,),
-            n_queries=_N_FINGERPRINT_QUERIES,
-            read=partial(_read_fingerprints, collector, folder),
-        )
-
-
-def _generated(collector: Collector) -> Iterator[Source]:
-    for name in dense_sets.GENERATED:
-        yield _dense(name, partial(_generate_dense, name))
-    if _has_scipy(collector):
-        yield _sparse(sparse_sets.GENERATED_TEXT, _generate_text)
-
-
-def _real(collector: Collector, folder: Path) -> Iterator[Source]:
-    def is_there(name: str, file: str) -> bool:
-        if collector.wants(name) and not (folder / file).exists():
-            collector.note(f"not in the folder: {file}")
-        return (folder / file).exists()
-
-    for name, file in dense_sets.FILES.items():
-        if is_there(name, file):
-            yield _dense(name, partial(_read_dense, collector, folder, name))
-    yield _dense("normal", partial(_generate_dense, "normal"))
-    if not _has_scipy(collector):
-        return
-    for name, file in sparse_sets.TEXT_FILES.items():
-        if is_there(name, file):
-            yield _sparse(name, partial(_read_words, collector, folder, name))
-    if is_there(sparse_sets.PROTEINS, SEQUENCES_FILE):
-        yield _sparse(sparse_sets.PROTEINS, partial(_read_proteins, folder), SPECTRUM)
-
-
-def _has_scipy(collector: Collector) -> bool:
-    if not is_installed("scipy"):
+def _sources(collector: Collector) -> Iterator[Source]:
+    folder = collector.folder
+    generated = _GENERATED if folder is None else ["normal"]
+    dense = partial(Source, cases=_DENSE, n_queries=_N_DENSE_QUERIES)
+    for name, table in _TABLES.items():
+        if collector.wants(name) and collector.folder_with(table.file):
+            yield dense(name, read=partial(_read_dense, collector, table))
+    for name in filter(collector.wants, generated):
+        yield dense(name, read=partial(_generate, name))
+    if is_installed("scipy"):
+        yield from _sparse_sources(collector)
+    else:
         collector.note("scipy is not installed: no sparse sets")
-        return False
-    return True
+    if collector.wants("fingerprints"):
+        read = partial(_read_fingerprints, collector)
+        yield Source("fingerprints", (TANIMOTO,), _N_FINGERPRINT_QUERIES, read)
 
 
-def _dense(name: str, read: Callable[[int, int], Given]) -> Source:
-    cases = (LINEAR, COSINE, POLYNOMIAL)
-    return Source(name=name, cases=cases, n_queries=dense_sets.N_QUERIES, read=read)
+def _sparse_sources(collector: Collector) -> Iterator[Source]:
+    sparse = partial(Source, n_queries=_N_SPARSE_QUERIES)
+    if collector.folder is None and collector.wants("zipf text"):
+        yield sparse("zipf text", (LINEAR, COSINE), read=_generate_text)
+    for name, file in COUNTS_FILES.items():
+        if collector.wants(name) and collector.folder_with(file):
+            yield sparse(name, (LINEAR, COSINE), read=partial(_read_words, collector, name))
+    if collector.wants("proteins") and collector.folder_with(SEQUENCES_FILE):
+        yield sparse("proteins", (SPECTRUM,), read=partial(_read_proteins, collector))
 
 
-def _sparse(name: str, read: Callable[[int, int], Given], *cases: KernelCase) -> Source:
-    return Source(
-        name=name, cases=cases or (LINEAR, COSINE), n_queries=sparse_sets.N_QUERIES, read=read
-    )
+def _read_dense(collector: Collector, table: Table, n_objects: int, n_queries: int) -> Given:
+    found = table.read(collector.data, "float32")
+    return Given(collector.cut(found, n_objects, n_queries), entrants)
 
 
-def _read_dense(
-    collector: Collector, folder: Path, name: str, n_objects: int, n_queries: int
-) -> Given:
-    return Given(collector.cut(dense_sets.read(folder, name), n_objects, n_queries), entrants)
-
-
-def _generate_dense(name: str, n_objects: int, n_queries: int) -> Given:
-    return Given(dense_sets.generate(name, n_objects, n_queries), entrants)
-
-
-def _read_words(
-    collector: Collector, folder: Path, name: str, n_objects: int, n_queries: int
-) -> Given:
-    found = collector.cut(sparse_sets.read_words(folder, name), n_objects, n_queries)
-    return Given(found, sparse_entrants)
+def _generate(name: str, n_objects: int, n_queries: int) -> Given:
+    made = _GENERATED[name](n_objects, n_queries).cast("float32")
+    return Given(replace(made, name=name), entrants)
 
 
 def _generate_text(n_objects: int, n_queries: int) -> Given:
-    return Given(sparse_sets.generate_text(n_objects, n_queries), sparse_entrants)
+    made = datasets.zipf_counts(min(n_objects, 20_000), 20_000, n_queries=n_queries)
+    return Given(made, sparse_entrants)
 
 
-def _read_proteins(folder: Path, n_objects: int, n_queries: int) -> Given:
-    return Given(sparse_sets.read_proteins(folder, n_objects, n_queries), sparse_entrants)
+def _read_words(collector: Collector, name: str, n_objects: int, n_queries: int) -> Given:
+    found = datasets.read_counts(collector.data, name)
+    return Given(collector.cut(found, n_objects, n_queries), sparse_entrants)
 
 
-def _read_fingerprints(
-    collector: Collector, folder: Path | None, n_objects: int, n_queries: int
-) -> Given:
+def _read_proteins(collector: Collector, n_objects: int, n_queries: int) -> Given:
+    sequences, origin = read_sequences(collector.folder, n_queries + n_objects)
+    made = make_proteins(sequences[n_queries:], sequences[:n_queries], origin)
+    return Given(made, sparse_entrants)
+
+
+def make_proteins(objects: list[str], queries: list[str], origin: str) -> Problem:
+    """Return a problem of sequences; those who know vectors only get counts of substrings."""
+    letters = "".join(sorted(set().union(*objects, *queries)))
+    counts = [count_substrings(some, _LENGTH, letters) for some in (objects, queries)]
+    return Problem(
+        name="proteins",
+        origin=f"{origin}: {len(queries)} held out as queries; peers get counts",
+        objects=objects,
+        queries=queries,
+        width=len(letters) ** _LENGTH,
+        vectors=(counts[0], counts[1]),
+    )
+
+
+def _read_fingerprints(collector: Collector, n_objects: int, n_queries: int) -> Given:
     most = min(n_objects, _N_FINGERPRINTS)
-    molecules = make_molecules(folder, most, n_queries, collector.note)
-    problem = fingerprint_problem(molecules, FINGERPRINTS)
+    molecules = make_molecules(collector.folder, most, n_queries, collector.note)
+    problem = fingerprint_problem(molecules, "fingerprints")
     return Given(problem, partial(fingerprint_entrants, molecules))

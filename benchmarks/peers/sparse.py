@@ -17,8 +17,6 @@ from benchmarks.harness import Answer
 from benchmarks.race.entrant import POOL_QUERIES, Entrant, Ready, Task
 from benchmarks.race.ours import ours
 
-__all__ = ["sparse_entrants"]
-
 _BLOCK = 50  # queries: their products stay in cache
 
 

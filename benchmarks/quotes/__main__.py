@@ -14,32 +14,30 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.growth import tables as growth
-from benchmarks.kept import Kept
 from benchmarks.pages import blocks_in, replace_block
-from benchmarks.paper import approximate
 from benchmarks.paper import tables as paper
+from benchmarks.paper.approximate import ApproximateCell
 from benchmarks.peers import tables as peers
 from benchmarks.quotes.headlines import SENTENCES, figures
 from benchmarks.quotes.tables import DECLARED, make_table, show
-from benchmarks.race.cell import read_cell
+from benchmarks.race.cell import Cell
 from benchmarks.scale import tables as scale
-from benchmarks.scale.cell import read_cell as read_scale
 from benchmarks.service import tables as service
-from benchmarks.service.cell import read_cell as read_service
+from benchmarks.suite import Kept
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
-# By page and block: what makes the tables, and the files that it needs with what reads their cells.
-PROGRAMS: Mapping[tuple[str, str], tuple[Callable[..., str], Mapping[str, Callable[..., Any]]]] = {
-    ("docs/evidence/performance.md", "peers"): (peers.all_tables, {"peers_bars": read_cell}),
-    ("docs/evidence/results.md", "bars"): (peers.summary, {"peers_bars": read_cell}),
-    ("docs/evidence/results.md", "growth"): (growth.all_tables, {"growth": read_cell}),
+# By page and block: what makes the tables, and the files that it needs with their kinds of cells.
+PROGRAMS: Mapping[tuple[str, str], tuple[Callable[..., str], Mapping[str, type[Any]]]] = {
+    ("docs/evidence/performance.md", "peers"): (peers.all_tables, {"peers_bars": Cell}),
+    ("docs/evidence/results.md", "bars"): (peers.summary, {"peers_bars": Cell}),
+    ("docs/evidence/results.md", "growth"): (growth.all_tables, {"growth": Cell}),
     ("docs/evidence/results.md", "paper"): (
         paper.all_tables,
-        {"paper": read_cell, "paper_approximate": approximate.read},
+        {"paper": Cell, "paper_approximate": ApproximateCell},
     ),
-    ("docs/guides/scale.md", "scale"): (scale.all_tables, {"scale": read_scale}),
-    ("docs/guides/service.md", "service"): (service.all_tables, {"service": read_service}),
+    ("docs/guides/scale.md", "scale"): (scale.all_tables, {"scale": scale.Cell}),
+    ("docs/guides/service.md", "service"): (service.all_tables, {"service": service.Cell}),
 }
 _NUMBER = r"(\d+(?: \d{3})*(?:\.\d+)?)"
 
@@ -94,7 +92,7 @@ def _with_block(page: str, name: str, folder: Path, text: str) -> str:
         return replace_block(text, name, make_table(text, name, folder))
     tables, files = PROGRAMS[page, name]
     paths = {file: (folder / f"{file}.json").resolve(strict=True) for file in files}
-    kept = [Kept(file, paths[file], read=read) for file, read in files.items()]
+    kept = [Kept(file, paths[file], kind) for file, kind in files.items()]
     return replace_block(text, name, tables(*kept))
 
 

@@ -8,8 +8,6 @@ from statistics import geometric_mean
 from benchmarks.quotes.tables import Row, rows
 from benchmarks.race.names import AUTO, MLPACK, MLPACK_DUAL, NUMPY
 
-__all__ = ["SENTENCES", "figures"]
-
 _README, _COMPARISON, _RESULTS = "README.md", "docs/start/comparison.md", "docs/evidence/results.md"
 _ALL = (_README, _COMPARISON, _RESULTS)
 SENTENCES: Mapping[str, tuple[str, ...]] = {  # each with its pages

@@ -20,8 +20,6 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
-__all__ = ["DECLARED", "Row", "make_table", "rows", "show"]
-
 Row = dict[str, Any]
 DECLARED = re.compile(r"<!-- ([\w-]+): ([^>\n]+)\n\|(.+)\|\n\|(.+)\|\n-->")
 _SCALES = {"ms": 1e3, "us": 1e6}  # of seconds

@@ -16,13 +16,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import noise
 from benchmarks.datasets import count_rows
-from benchmarks.harness import Answer, pinned, ratio, run_rounds
-from benchmarks.race.entrant import POOL_QUERIES, Entry
-from benchmarks.race.judge import Exactness, Judge
-
-__all__ = ["Cell", "Figure", "Key", "Pace", "measure", "read_cell"]
+from benchmarks.harness import Moment, now, others_share, pinned, ratio, run_rounds, seconds_of
+from benchmarks.race.entrant import POOL_QUERIES, Entry, Ready
+from benchmarks.race.judge import Judge
+from benchmarks.report import Check
+from benchmarks.suite import Measured
 
 _MORE_ROUNDS = 3  # times, where laps are short
 _LEAST_ASKED = 4
@@ -82,26 +81,27 @@ class Figure:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell(Key):
+class Cell(Key, Measured):
     """One cell: what was searched, and the figures of all."""
 
     n_columns: int
     origin: str
-    commit: str
-    others: float | None = None  # share of the machine that other processes took meanwhile
-    seconds: float  # that measuring it took, checks included
     figures: tuple[Figure, ...]
     facts: Mapping[str, Any] = field(default_factory=dict)  # whatever else a program knows of it
 
-    @property
-    def key(self) -> Key:
-        """What tells it from other cells."""
-        names = Key.__dataclass_fields__
-        return Key(**{name: getattr(self, name) for name in names})
-
     def figure(self, name: str) -> Figure | None:
-        """Return what an entrant did, if it was there."""
+        """Return what an entrant did, if it took part."""
         return next((one for one in self.figures if one.name == name), None)
+
+    def get(self, name: str, field: str) -> Any:
+        """Return a figure of an entrant; None where it has none, or failed."""
+        one = self.figure(name)
+        return None if one is None or one.failure is not None else getattr(one, field)
+
+    @property
+    def ours(self) -> list[Figure]:
+        """What our engines did."""
+        return [one for one in self.figures if one.is_ours]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,10 +116,19 @@ class Pace:
     check_seconds: float = 5.0  # the rest of our answers are checked too where that takes no longer
 
 
-def read_cell(fields: dict[str, Any]) -> Cell:
-    """Make a cell of its plain form."""
-    figures = tuple(Figure(**figure) for figure in fields.pop("figures"))
-    return Cell(**fields, figures=figures)
+def exactness_checks(cells: Sequence[Cell], truth: str) -> list[Check]:
+    """Return what must hold of ours: every answer is the true one, and none is missing."""
+    ours = [one for cell in cells for one in cell.ours]
+    return [
+        Check(
+            claim=f"queries with other ids than {truth}, ours",
+            value=float(sum(one.differ or 0 for one in ours)),
+        ),
+        Check(
+            claim="searches that failed, ours",
+            value=float(sum(one.failure is not None for one in ours)),
+        ),
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +170,7 @@ def measure(
         n_columns=n_columns,
         origin=origin,
         commit=commit,
-        others=noise.others_share(before, _moment(entries)),
+        others=others_share(before, _moment(entries)),
         seconds=time.perf_counter() - started,
         figures=tuple(_compared(figures, laps)),
         facts=facts or {},
@@ -169,27 +178,36 @@ def measure(
 
 
 def _lap(entry: Entry, key: Key, n_asked: int) -> _Lap:
-    """Ask the first so many queries, a batch at a time."""
+    """Ask the first `n_asked` queries, a batch at a time."""
     assert entry.ready is not None
     ready = entry.ready
     n_asked = min(ready.n_fixed or n_asked, count_rows(ready.queries))
     batch = n_asked if ready.n_fixed else key.batch
     blas = 1 if entry.entrant.own_threads and batch >= POOL_QUERIES else key.threads
-    parts = [ready.queries[at : min(at + batch, n_asked)] for at in range(0, n_asked, batch)]
     with pinned(key.threads, blas):
-        started = time.perf_counter()
-        answers = [ready.search(part, key.k) for part in parts]
-        seconds = time.perf_counter() - started
-    if ready.n_fixed:
-        seconds = answers[0].seconds or seconds
+        lap = _ask(ready, key.k, batch, 0, n_asked)
+    return replace(lap, seconds=lap.seconds / n_asked)
+
+
+def _ask(ready: Ready, k: int, batch: int, begin: int, end: int) -> _Lap:
+    """Ask some queries; the seconds are of all of them."""
+    parts = [ready.queries[at : min(at + batch, end)] for at in range(begin, end, batch)]
+    started = time.perf_counter()
+    answers = [ready.search(part, k) for part in parts]
+    seconds = time.perf_counter() - started
     return _Lap(
-        seconds / n_asked,
-        n_asked,
+        (ready.n_fixed and answers[0].seconds) or seconds,
+        end - begin,
         np.concatenate([answer.indices for answer in answers if answer.indices is not None]),
-        _per_query([answer.evaluations for answer in answers], n_asked),
-        _per_query([answer.operations for answer in answers], n_asked),
+        _per_query([answer.evaluations for answer in answers], end - begin),
+        _per_query([answer.operations for answer in answers], end - begin),
         answers[-1].engine,
     )
+
+
+def _per_query(counts: Sequence[int | None], n_asked: int) -> float | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) / n_asked if len(known) == len(counts) else None
 
 
 def _look(entry: Entry, key: Key, pace: Pace) -> _Lap:
@@ -197,7 +215,7 @@ def _look(entry: Entry, key: Key, pace: Pace) -> _Lap:
     assert entry.ready is not None
     if entry.ready.n_fixed:
         return _lap(entry, key, entry.ready.n_fixed)
-    _lap(entry, key, 1)  # whatever is made at the first search is not timed
+    _lap(entry, key, 1)  # whatever is built at the first search is not timed
     n_asked = min(key.batch, entry.entrant.look_queries)
     while True:
         found = _lap(entry, key, n_asked)
@@ -237,9 +255,7 @@ def _race(
         for entry in racing
         for n_asked in [_n_asked(key, looks[entry.entrant.name], pace.lap_seconds)]
     ]
-    started = time.perf_counter()
-    run_rounds(runs, rounds=1, warmups=0)
-    once = time.perf_counter() - started
+    once = seconds_of(lambda: run_rounds(runs, rounds=1, warmups=0))
     more = min(_MORE_ROUNDS * pace.rounds, int(pace.rounds_seconds / max(once, 1e-9)))
     found = run_rounds(runs, rounds=max(pace.rounds, more), warmups=0)
     return {
@@ -250,7 +266,7 @@ def _race(
 
 
 def _n_asked(key: Key, look: _Lap | None, lap_seconds: float) -> int:
-    """How many queries a lap may have: whole batches, or a part of one."""
+    """Return how many queries a lap may have: whole batches, or a part of one."""
     assert look is not None
     most = max(_LEAST_ASKED, int(lap_seconds / look.seconds))
     if most >= key.n_queries:
@@ -277,7 +293,7 @@ def _figure(entry: Entry, key: Key, laps: Sequence[_Lap], judge: Judge, pace: Pa
     rest = _ask_rest(entry, key, last, pace)
     if rest is not None:
         exactness += judge.compare(rest.indices, last.n_asked)
-        last = _together(last, rest)
+    ready = entry.ready
     return replace(
         _blank(entry),
         failure=None,
@@ -285,36 +301,29 @@ def _figure(entry: Entry, key: Key, laps: Sequence[_Lap], judge: Judge, pace: Pa
         median_us=median(seconds) * 1e6,
         best_us=min(seconds) * 1e6,
         rounds=len(laps),
-        asked=laps[-1].n_asked,
-        evaluations=last.evaluations,
-        operations=last.operations,
-        **_counts(exactness),
-        build_seconds=entry.ready.build_seconds,
-        build_evaluations=entry.ready.build_evaluations,
-        prepare_seconds=entry.ready.prepare_seconds,
-        n_bytes=entry.ready.n_bytes(),
+        asked=last.n_asked,
+        evaluations=_mean("evaluations", last, rest),
+        operations=_mean("operations", last, rest),
+        **exactness.__dict__,
+        build_seconds=ready.build_seconds,
+        build_evaluations=ready.build_evaluations,
+        prepare_seconds=ready.prepare_seconds,
+        n_bytes=ready.n_bytes(),
     )
 
 
-def _counts(exactness: Exactness) -> dict[str, Any]:
-    return dict(exactness.__dict__)
-
-
 def _blank(entry: Entry) -> Figure:
-    """Return a figure of someone that gave no answer."""
+    """Return a figure of an entrant that gave no answer."""
+    names = ("name", "is_ours", "in_bar", "is_brute", "is_exact")
     return Figure(
-        name=entry.entrant.name,
-        is_ours=entry.entrant.is_ours,
-        in_bar=entry.entrant.in_bar,
-        is_brute=entry.entrant.is_brute,
-        is_exact=entry.entrant.is_exact,
+        **{name: getattr(entry.entrant, name) for name in names},
         failure=entry.failure or "no answer",
         is_refused=entry.is_refused or None,
     )
 
 
 def _ask_rest(entry: Entry, key: Key, last: _Lap, pace: Pace) -> _Lap | None:
-    """Ask ours the queries that laps left out, where batches are whole and it does not take long.
+    """Ask ours the queries that laps did not have, if batches are whole and it is soon done.
 
     So all its answers are checked, and its evaluations counted over all.
     """
@@ -323,32 +332,15 @@ def _ask_rest(entry: Entry, key: Key, last: _Lap, pace: Pace) -> _Lap | None:
     if not entry.entrant.is_ours or key.batch < key.n_queries or not is_short:
         return None
     assert entry.ready is not None
-    answer: Answer = entry.ready.search(entry.ready.queries[last.n_asked :], key.k)
-    assert answer.indices is not None
-    return _Lap(
-        last.seconds,
-        rest,
-        answer.indices,
-        _per_query([answer.evaluations], rest),
-        _per_query([answer.operations], rest),
-        answer.engine,
-    )
+    return _ask(entry.ready, key.k, rest, last.n_asked, key.n_queries)
 
 
-def _together(one: _Lap, two: _Lap) -> _Lap:
-    """Return one lap with the work of two."""
-    total = one.n_asked + two.n_asked
-
-    def mean(first: float | None, second: float | None) -> float | None:
-        if first is None or second is None:
-            return None
-        return (first * one.n_asked + second * two.n_asked) / total
-
-    return replace(
-        one,
-        evaluations=mean(one.evaluations, two.evaluations),
-        operations=mean(one.operations, two.operations),
-    )
+def _mean(name: str, *laps: _Lap | None) -> float | None:
+    """Return a count for each query, over all laps."""
+    some = [(getattr(lap, name), lap.n_asked) for lap in laps if lap is not None]
+    if any(count is None for count, _ in some):
+        return None
+    return float(sum(count * n for count, n in some) / sum(n for _, n in some))
 
 
 def _compared(figures: Sequence[Figure], laps: Mapping[str, list[_Lap]]) -> Iterator[Figure]:
@@ -366,13 +358,6 @@ def _compared(figures: Sequence[Figure], laps: Mapping[str, list[_Lap]]) -> Iter
         yield replace(one, times_less=times_less)
 
 
-def _per_query(counts: Sequence[int | None], n_asked: int) -> float | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) / n_asked if len(known) == len(counts) else None
-
-
-def _moment(entries: Sequence[Entry]) -> noise.Moment:
+def _moment(entries: Sequence[Entry]) -> Moment:
     """Return where the counters stand; a peer's own process is not one of the others."""
-    moment = noise.now()
-    elsewhere = sum(entry.ready.cpu_elsewhere() for entry in entries if entry.ready is not None)
-    return moment._replace(mine=moment.mine + elsewhere)
+    return now(sum(one.ready.cpu_elsewhere() for one in entries if one.ready is not None))

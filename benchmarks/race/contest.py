@@ -11,9 +11,7 @@ from benchmarks.kernels import KernelCase
 from benchmarks.race.cell import Cell, Key, Pace, measure
 from benchmarks.race.entrant import Entrant, Entry, Task, enter
 from benchmarks.race.judge import Judge
-from benchmarks.running import Run
-
-__all__ = ["Contest", "hold", "keys_of"]
+from benchmarks.suite import Run
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -53,9 +51,9 @@ def keys_of(contest: Contest) -> list[Key]:
     return [key for key in keys if contest.wants(key)]
 
 
-def hold(contest: Contest, run: Run[Cell], pace: Pace, line_of: Callable[[Cell], str]) -> None:
+def hold(contest: Contest, run: Run[Cell], pace: Pace) -> None:
     """Measure the cells that are not kept yet."""
-    keys = [key for key in keys_of(contest) if run.wants(key)]
+    keys = run.missing(keys_of(contest))
     if not keys:
         return
     problem = contest.problem
@@ -79,7 +77,7 @@ def hold(contest: Contest, run: Run[Cell], pace: Pace, line_of: Callable[[Cell],
                     commit=run.kept.commit,
                     facts=facts,
                 )
-                run.keep(cell, line_of(cell))
+                run.keep(cell)
 
 
 @contextmanager

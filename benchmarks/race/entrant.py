@@ -1,31 +1,14 @@
 """Who takes part: an entrant is made ready once for a task, and then asked batches of queries."""
 
-import importlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from benchmarks.datasets import Problem
-from benchmarks.harness import Answer, pinned
+from benchmarks.datasets import Problem, unit_rows
+from benchmarks.harness import Answer, is_installed, pinned
 from benchmarks.kernels import KernelCase
-
-__all__ = [
-    "NOT_INSTALLED",
-    "POOL_QUERIES",
-    "Entrant",
-    "Entry",
-    "PeerError",
-    "Ready",
-    "RefusedError",
-    "Task",
-    "Units",
-    "enter",
-    "products_only",
-]
 
 NOT_INSTALLED = "not installed"  # how the failure of a missing peer starts
 POOL_QUERIES = 32  # from this batch on, threads of an entrant's own take blocks of queries
@@ -39,8 +22,7 @@ class RefusedError(PeerError):
     """An entrant takes no part here, and that is no fault; the message is its line."""
 
 
-@dataclass(frozen=True)
-class Units:
+class Units(NamedTuple):
     """Rows for those who know inner products only: unit vectors where the kernel is the cosine."""
 
     objects: Any  # an array, or a CSR matrix
@@ -64,7 +46,7 @@ class Task:
         if not self.case.kernel.is_normalized:
             return Units(objects, queries, 0.0)
         started = time.perf_counter()
-        objects, queries = _unit(objects), _unit(queries)
+        objects, queries = unit_rows(objects), unit_rows(queries)
         return Units(objects, queries, time.perf_counter() - started)
 
     def cast(self, dtype: str) -> "Task":
@@ -82,7 +64,7 @@ class Ready:
     build_seconds: float = 0.0
     build_evaluations: int | None = None
     prepare_seconds: float = 0.0  # unit, augmented or rotated rows: before the index is built
-    n_fixed: int | None = None  # it is always asked its first so many queries at once
+    n_fixed: int | None = None  # it is always asked its first queries, this many, at once
     cpu_elsewhere: Callable[[], float] = field(default=float)  # seconds, in another process
     close: Callable[[], object] = field(default=lambda: None)
 
@@ -107,8 +89,8 @@ class Entrant:
 
     @property
     def missing(self) -> list[str]:
-        """What it needs and is not there."""
-        return [name for name in self.needs if not _is_there(name)]
+        """What it needs and cannot be imported."""
+        return [name for name in self.needs if not is_installed(name)]
 
     def refusing(self, why: str) -> "Entrant":
         """Return the same entrant, which will not even try."""
@@ -152,33 +134,3 @@ def products_only(prepare: Callable[[Task], Ready]) -> Callable[[Task], Ready]:
         return prepare(task)
 
     return prepare_or_refuse
-
-
-def _is_there(name: str) -> bool:
-    """Whether a module, or a name in a module, can be had."""
-    module, _, inside = name.rpartition(".")
-    try:
-        importlib.import_module(name)
-    except ImportError:
-        if not module:
-            return False
-        try:
-            return hasattr(importlib.import_module(module), inside)
-        except ImportError:
-            return False
-    return True
-
-
-def _unit(rows: Any) -> Any:
-    if not isinstance(rows, np.ndarray):
-        return _sparse_unit(rows)
-    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
-    return (rows / np.where(norms > 0.0, norms, 1.0)[:, None]).astype(rows.dtype)
-
-
-def _sparse_unit(rows: Any) -> Any:
-    squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
-    norms = np.sqrt(np.where(squares > 0.0, squares, 1.0))
-    unit = rows.copy()
-    unit.data = rows.data / np.repeat(norms, np.diff(rows.indptr))
-    return unit

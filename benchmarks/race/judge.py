@@ -7,10 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fastmks
-from benchmarks.datasets import Problem
+from benchmarks.datasets import Problem, squares_of
 from benchmarks.kernels import KernelCase
-
-__all__ = ["Exactness", "Judge"]
 
 _RELATIVE = 1e-13  # of values of objects that are no vectors, or fingerprints
 
@@ -76,21 +74,19 @@ def _tolerances(
     problem: Problem, case: KernelCase, values: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """What products, or cosines, may be apart and still be the same but for rounding."""
-    if not problem.has_rows or problem.is_bits:
+    if not problem.has_rows or problem.kind == "bits":
         return np.asarray(_RELATIVE * np.abs(values))
     scale = np.ones(problem.n_queries)
     if not case.kernel.is_normalized:
-        longest = np.sqrt(_squares(problem.objects).max())
-        scale = longest * np.sqrt(_squares(problem.queries))
-    terms = int(np.diff(problem.objects.indptr).max()) if problem.is_sparse else problem.n_columns
+        longest = np.sqrt(squares_of(problem.objects).max())
+        scale = longest * np.sqrt(squares_of(problem.queries))
+    terms = (
+        int(np.diff(problem.objects.indptr).max())
+        if problem.kind == "sparse"
+        else problem.n_columns
+    )
     tolerance = 8.0 * (terms + 4) * 2.0**-53 * scale
     return np.broadcast_to(tolerance[:, None], values.shape)
-
-
-def _squares(rows: Any) -> NDArray[np.float64]:
-    if isinstance(rows, np.ndarray):
-        return np.asarray(np.einsum("ij,ij->i", rows, rows))
-    return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
 
 
 def _take(rows: Any, at: Any) -> Any:

@@ -7,16 +7,11 @@ from statistics import median
 from typing import Any
 
 from benchmarks.harness import Answer
-from benchmarks.race.entrant import Entrant, Ready, Task
+from benchmarks.race.entrant import Entrant, PeerError, Ready, Task
 from benchmarks.race.mlpack_tree import Built, MlpackTree
-from benchmarks.race.names import MLPACK
-from benchmarks.race.ours import BASE
-
-__all__ = ["mlpack_modes", "mlpack_single_tree", "prepare_mlpack"]
-
-_EVERYTHING = 10**9
-_SHORT_SECONDS = 0.1  # builds are repeated until they took so long together,
-_MOST_BUILDS = 5  # or were so many
+from benchmarks.race.names import MLPACK, MLPACK_DUAL
+from benchmarks.race.ours import BASE, MOST_BUILDS, SHORT_SECONDS
+from benchmarks.suite import EVERYTHING
 
 
 def mlpack_single_tree() -> Entrant:
@@ -25,32 +20,46 @@ def mlpack_single_tree() -> Entrant:
 
 
 def prepare_mlpack(
-    task: Task, *, base: float = BASE, n_queries: int = _EVERYTHING, is_single: bool = True
+    task: Task, *, base: float = BASE, n_queries: int = EVERYTHING, is_single: bool = True
 ) -> Ready:
     """Build a tree; it is asked at most so many queries, always all at once."""
-    asked = task.problem.head(task.problem.n_objects, n_queries).cast("float64")
+    asked = task.problem.first_queries(n_queries).cast("float64")
     tree = MlpackTree(asked, task.case, base=base, patience=task.patience)
     return _ready(tree, _built(tree), asked.queries, asked.n_queries, is_single)
 
 
-def mlpack_modes(task: Task, *, base: float = BASE) -> dict[str, Callable[[], Ready]]:
-    """Return the single-tree and the dual-tree search of one tree, built here.
+def mlpack_pair(task_for_peers: Callable[[Task], Task]) -> list[Entrant]:
+    """Return the single-tree and the dual-tree search of one tree, built for the first of them.
 
     The tree lives until both are closed.
     """
-    problem = task.problem.cast("float64")
-    tree = MlpackTree(problem, task.case, base=base, patience=task.patience)
-    built = _built(tree)
-    return {
-        name: partial(_ready, tree, built, problem.queries, problem.n_queries, is_single)
-        for name, is_single in (("single-tree", True), ("dual-tree", False))
-    }
+    shared: list[tuple[MlpackTree, Built, Task]] = []
+    failures: list[str] = []
+
+    def prepare(is_single: bool, task: Task) -> Ready:
+        if failures:
+            raise PeerError(failures[0])
+        if not shared:
+            try:
+                task = task_for_peers(task).cast("float64")
+                tree = MlpackTree(task.problem, task.case, base=BASE, patience=task.patience)
+                shared.append((tree, _built(tree), task))
+            except PeerError as error:
+                failures.append(str(error))
+                raise
+        tree, built, asked = shared[0]
+        return _ready(tree, built, asked.problem.queries, asked.problem.n_queries, is_single)
+
+    return [
+        Entrant(name=name, prepare=partial(prepare, is_single), needs=("mlpack",))
+        for name, is_single in ((MLPACK, True), (MLPACK_DUAL, False))
+    ]
 
 
 def _built(tree: MlpackTree) -> Built:
     try:
         builds = [tree.build()]
-        while len(builds) < _MOST_BUILDS and sum(one.seconds for one in builds) < _SHORT_SECONDS:
+        while len(builds) < MOST_BUILDS and sum(one.seconds for one in builds) < SHORT_SECONDS:
             builds.append(tree.build())
     except BaseException:
         tree.close()

@@ -28,8 +28,6 @@ from benchmarks.datasets import Problem
 from benchmarks.kernels import KernelCase
 from benchmarks.race.entrant import PeerError, RefusedError
 
-__all__ = ["Built", "Found", "MlpackTree"]
-
 _START_SECONDS = 120.0  # a process may take so long to import and to take the data
 
 
@@ -60,7 +58,7 @@ class MlpackTree:
     """
 
     def __init__(self, problem: Problem, case: KernelCase, *, base: float, patience: float) -> None:
-        if problem.is_sparse or not problem.has_rows:
+        if problem.kind != "dense":
             raise RefusedError("takes dense rows only")
         if not case.mlpack:
             raise RefusedError(f"knows no kernel {case.name}")

@@ -1,17 +1,5 @@
 """What entrants are called, in cells, tables and pictures."""
 
-__all__ = [
-    "AUTO",
-    "DUAL",
-    "FILTER",
-    "MLPACK",
-    "MLPACK_DUAL",
-    "NUMPY",
-    "SCAN",
-    "TREE",
-    "TREE_OF_ONE",
-]
-
 SCAN = "fastmks scan"
 TREE = "fastmks tree"
 TREE_OF_ONE = "fastmks tree, blocks of one"  # evaluates least, and as the paper counts

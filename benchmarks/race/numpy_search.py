@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from benchmarks.harness import Answer
 from benchmarks.race.entrant import POOL_QUERIES, Ready, RefusedError, Task
 
-__all__ = ["prepare_numpy", "search_numpy", "select_by_groups", "select_plainly"]
-
 _TILE_BYTES = 16_000_000  # of scores: within the cache, and large enough for BLAS
 _TILE_QUERIES = 128
 _LEAST_TILE_QUERIES = 16
@@ -27,7 +25,7 @@ def prepare_numpy(select: _Select, task: Task, *, dtype: str | None = None) -> R
     tanh keeps the order of the products, so they are selected as they are. A dtype other than
     that of the rows means a copy of them.
     """
-    if task.problem.is_sparse:
+    if task.problem.kind == "sparse":
         raise RefusedError("takes dense rows only")
     given, task = task, task if dtype is None else task.cast(dtype)
     objects, queries = task.units.objects, task.units.queries

@@ -1,8 +1,100 @@
-"""Run the program of shards."""
+"""Measure shards on a cluster of processes of this machine: `python -m benchmarks.scale --help`.
+
+Builds and searches beside one index and beside distributed scans; what distribution itself costs,
+by batch and by the number of shards; two rounds; and the paper's model of it all against real runs.
+Finished cells are kept in the file of `--out`, and a run that was stopped goes on where it was.
+"""
 
 import sys
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
-from benchmarks.scale.program import main
+from benchmarks.report import Check
+from benchmarks.scale.sections import (
+    Pace,
+    key_of,
+    measure_merging,
+    measure_model,
+    measure_rounds,
+    measure_search,
+)
+from benchmarks.scale.tables import Cell, Key, all_tables
+from benchmarks.scale.work import Work, decaying, mnist, product, proteins
+from benchmarks.suite import Run, Suite
+from fastmks import kernels
+
+
+def _measure(run: Run[Cell]) -> None:
+    sizes, pace = run.sizes, Pace(run.sizes.rounds, run.kept.commit)
+    for work in _works(run):
+        batches = [batch for batch in sizes.batches if batch <= len(work.queries)]
+        for n in sizes.workers:
+            keys = [key_of("search", work, batch, n, n) for batch in batches]
+            keys.insert(0, key_of("build", work, 0, n, n))
+            _section(run, keys, partial(measure_search, work, batches, n, pace))
+    for n_shards in sizes.shards:
+        small = decaying(64 * n_shards, sizes.n_queries)
+        batches = [batch for batch in (1, 1000) if batch <= len(small.queries)]
+        keys = [key_of("merging", small, batch, 2, n_shards) for batch in batches]
+        _section(run, keys, partial(measure_merging, small, batches, n_shards, 2, pace))
+    for work in _few(run):
+        for section in ("rounds, mixed", "rounds, sorted"):
+            key = key_of(section, work, len(work.queries), 2, 8)
+            _section(run, [key], partial(measure_rounds, work, section, 8, 2, pace))
+    model = decaying(sizes.n_vectors // 4, 64)
+    keys = [key_of("model", model, 64, n, n) for n in sizes.model_workers]
+    _section(run, keys, partial(measure_model, model, sizes.model_workers, pace))
+
+
+def _works(run: Run[Cell]) -> Iterable[Work]:
+    sizes, folder = run.sizes, run.options.data
+    yield decaying(sizes.n_vectors, sizes.n_queries)
+    if folder is not None and (pixels := mnist(folder, sizes.n_queries)) is not None:
+        yield pixels
+    yield proteins(folder, sizes.n_proteins, min(1000, sizes.n_queries), kernels.Spectrum(p=3))
+
+
+def _few(run: Run[Cell]) -> Iterable[Work]:
+    sizes = run.sizes
+    n_few = min(20, sizes.n_queries)
+    aligned = kernels.Normalized(kernels.LocalAlignment())
+    yield decaying(sizes.n_vectors // 4, min(200, sizes.n_queries))
+    yield decaying(sizes.n_vectors // 20, n_few, kernel=kernels.Custom(product))
+    yield proteins(run.options.data, sizes.n_aligned, n_few, aligned)
+
+
+def _section(run: Run[Cell], keys: Sequence[Key], cells: Callable[[], Iterable[Cell]]) -> None:
+    run.expect(len(keys))
+    wanted = run.missing(keys)
+    if wanted:
+        run.announce(wanted[0])
+        for cell in cells():
+            if cell.key in wanted:
+                run.keep(cell)
+
+
+SUITE = Suite(
+    name="scale",
+    about=__doc__,
+    cell=Cell,
+    full={
+        "n_vectors": 400_000, "n_proteins": 50_000, "n_aligned": 1_500, "n_queries": 5000,
+        "batches": (1, 100, 5000), "workers": (1, 2, 4), "shards": (1, 2, 4, 8, 16, 32, 64),
+        "model_workers": (1, 2, 3, 4, 6, 8), "rounds": 7,
+    },
+    quick={
+        "n_vectors": 4_000, "n_proteins": 400, "n_aligned": 60, "n_queries": 20,
+        "batches": (1, 20), "workers": (2,), "shards": (2,), "model_workers": (1, 2), "rounds": 1,
+    },
+    work=_measure,
+    checks=lambda kept: [
+        Check(
+            claim="queries with other answers than those of one index",
+            value=float(sum(cell.differ for cell in kept.cells)),
+        )
+    ],
+    show=lambda options, kept: all_tables(kept),
+)  # fmt: skip
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(SUITE.main())

@@ -1,33 +1,26 @@
 """What is measured on a cluster: searches, merging, two rounds, and the model's forecasts."""
 
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from distributed import Client, LocalCluster
 
-from benchmarks.scale.cell import Cell, Key, Timed, measure
+from benchmarks.harness import run_rounds, seconds_of
+from benchmarks.scale.tables import Cell, Key
 from benchmarks.scale.work import Work, write_shards
 from fastmks import Index, kernels
 from fastmks.dask import ShardedIndex
 
-__all__ = [
-    "Pace",
-    "cluster",
-    "measure_merging",
-    "measure_model",
-    "measure_rounds",
-    "measure_search",
-]
+K = 10
 
 
-@dataclass(frozen=True)
-class Pace:
+class Pace(NamedTuple):
     """How often everything is timed, and at which commit."""
 
     rounds: int
@@ -47,13 +40,16 @@ def cluster(n_workers: int) -> Iterator[Client]:
 
 
 @contextmanager
-def files_of(work: Work, n_shards: int, order: Any = None) -> Iterator[list[Path]]:
-    """The objects in files, for as long as this lasts."""
-    with tempfile.TemporaryDirectory() as folder:
-        yield write_shards(work, Path(folder), n_shards, order)
+def _sharded(
+    work: Work, n_shards: int, n_workers: int, algorithm: str, order: Any = None
+) -> Iterator[tuple[Client, Callable[[], ShardedIndex]]]:
+    """Give a cluster, and a function that builds an index of files there."""
+    with tempfile.TemporaryDirectory() as folder, cluster(n_workers) as client:
+        files = write_shards(work, Path(folder), n_shards, order)
+        yield client, partial(ShardedIndex.build, files, work.kernel, client, algorithm=algorithm)
 
 
-def key_of(section: str, work: Work, batch: int, k: int, n_workers: int, n_shards: int) -> Key:
+def key_of(section: str, work: Work, batch: int, n_workers: int, n_shards: int) -> Key:
     """Return the key of a cell."""
     return Key(
         section=section,
@@ -61,85 +57,96 @@ def key_of(section: str, work: Work, batch: int, k: int, n_workers: int, n_shard
         kernel=repr(work.kernel) if not isinstance(work.kernel, str) else work.kernel,
         n_objects=len(work),
         batch=batch,
-        k=k,
+        k=K,
         n_workers=n_workers,
         n_shards=n_shards,
     )
 
 
-def count_differences(got: Any, wanted: Any) -> int:
+def _timed(
+    key: Key,
+    contestants: Mapping[str, Callable[[], object]],
+    work: Work,
+    pace: Pace,
+    *,
+    facts: Mapping[str, float] | None = None,
+    differ: int = 0,
+) -> Cell:
+    """Time all contestants round after round, each in turn."""
+    started = time.perf_counter()
+    laps = run_rounds(
+        [partial(seconds_of, run) for run in contestants.values()], rounds=pace.rounds
+    )
+    return Cell(
+        **key.__dict__,
+        origin=work.origin,
+        commit=pace.commit,
+        seconds=time.perf_counter() - started,
+        rounds={name: tuple(lap) for name, lap in zip(contestants, laps, strict=True)},
+        facts=facts or {},
+        differ=differ,
+    )
+
+
+def _count_differences(got: Any, wanted: Any) -> int:
     """Return for how many queries ids or values are not the same, bit for bit."""
     same = (got.indices == wanted.indices) & (got.values == wanted.values)
     return int((~same.all(axis=1)).sum())
 
 
 def measure_search(
-    work: Work, batches: list[int], k: int, n_workers: int, pace: Pace
+    work: Work, batches: Sequence[int], n_workers: int, pace: Pace
 ) -> Iterator[Cell]:
     """Build and search, beside one index in this process and beside distributed scans."""
-    with files_of(work, n_workers) as files, cluster(n_workers) as client:
-
-        def build() -> ShardedIndex:
-            return ShardedIndex.build(files, work.kernel, client, algorithm="filter")
-
+    build_one = partial(Index, work.objects, work.kernel, algorithm="filter")
+    with _sharded(work, n_workers, n_workers, "filter") as (_, build):
         sharded = build()
-        builds = [
-            Timed("one index, 1 thread", lambda: _one(work, 1)),
-            Timed("one index, 2 threads", lambda: _one(work, 2)),
-            Timed("sharded", build),
-        ]
-        few = Pace(max(1, pace.rounds // 2), pace.commit)
-        yield measure(
-            key_of("build", work, 0, k, n_workers, n_workers),
-            builds,
-            rounds=few.rounds,
-            origin=work.origin,
-            commit=pace.commit,
+        yield _timed(
+            key_of("build", work, 0, n_workers, n_workers),
+            {
+                "one index, 1 thread": partial(build_one, threads=1),
+                "one index, 2 threads": partial(build_one, threads=2),
+                "sharded": build,
+            },
+            work,
+            pace._replace(rounds=max(1, pace.rounds // 2)),
         )
-        one, two = _one(work, 1), _one(work, 2)
+        one, two = build_one(threads=1), build_one(threads=2)
         for batch in batches:
-            queries = work.queries[:batch]
-            contestants = [
-                Timed("one index, 1 thread", partial(one.search, queries, k)),
-                Timed("one index, 2 threads", partial(two.search, queries, k)),
-                Timed("sharded", partial(sharded.search, queries, k)),
-                Timed("sharded scan", partial(sharded.search, queries, k, algorithm="scan")),
-                Timed("one scan, 1 thread", partial(one.search, queries, k, algorithm="scan")),
-            ]
-            yield measure(
-                key_of("search", work, len(queries), k, n_workers, n_workers),
-                contestants,
-                rounds=pace.rounds,
-                origin=work.origin,
-                commit=pace.commit,
-                differ=count_differences(sharded.search(queries, k), one.search(queries, k)),
+            asked = (work.queries[:batch], K)
+            yield _timed(
+                key_of("search", work, batch, n_workers, n_workers),
+                {
+                    "one index, 1 thread": partial(one.search, *asked),
+                    "one index, 2 threads": partial(two.search, *asked),
+                    "sharded": partial(sharded.search, *asked),
+                    "sharded scan": partial(sharded.search, *asked, algorithm="scan"),
+                    "one scan, 1 thread": partial(one.search, *asked, algorithm="scan"),
+                },
+                work,
+                pace,
+                differ=_count_differences(sharded.search(*asked), one.search(*asked)),
             )
 
 
-def _one(work: Work, threads: int) -> Index:
-    return Index(work.objects, work.kernel, algorithm="filter", threads=threads)
-
-
 def measure_merging(
-    work: Work, batches: list[int], k: int, n_shards: int, n_workers: int, pace: Pace
+    work: Work, batches: Sequence[int], n_shards: int, n_workers: int, pace: Pace
 ) -> Iterator[Cell]:
-    """Searches of shards that hold next to nothing: what is left is distribution itself."""
-    with files_of(work, n_shards) as files, cluster(n_workers) as client:
-        sharded = ShardedIndex.build(files, work.kernel, client, algorithm="scan")
-        one = Index(work.objects, work.kernel, algorithm="scan")
+    """Search shards that hold next to nothing: what remains is distribution itself."""
+    with _sharded(work, n_shards, n_workers, "scan") as (client, build):
+        sharded, one = build(), Index(work.objects, work.kernel, algorithm="scan")
         for batch in batches:
-            queries = work.queries[:batch]
-            yield measure(
-                key_of("merging", work, len(queries), k, n_workers, n_shards),
-                [
-                    Timed("one index", partial(one.search, queries, k)),
-                    Timed("sharded", partial(sharded.search, queries, k)),
-                    Timed("empty tasks", partial(_do_nothing, client, n_shards)),
-                ],
-                rounds=3 * pace.rounds,
-                origin=work.origin,
-                commit=pace.commit,
-                differ=count_differences(sharded.search(queries, k), one.search(queries, k)),
+            asked = (work.queries[:batch], K)
+            yield _timed(
+                key_of("merging", work, batch, n_workers, n_shards),
+                {
+                    "one index": partial(one.search, *asked),
+                    "sharded": partial(sharded.search, *asked),
+                    "empty tasks": partial(_do_nothing, client, n_shards),
+                },
+                work,
+                pace._replace(rounds=3 * pace.rounds),
+                differ=_count_differences(sharded.search(*asked), one.search(*asked)),
             )
 
 
@@ -153,38 +160,31 @@ def _same(value: int) -> int:
 
 
 def measure_rounds(
-    work: Work, k: int, n_shards: int, n_workers: int, pace: Pace, *, is_sorted: bool
+    work: Work, section: str, n_shards: int, n_workers: int, pace: Pace
 ) -> Iterator[Cell]:
     """One round and two rounds, of objects that are mixed or lie together with their likes."""
-    order = similar_together(work, n_shards) if is_sorted else None
-    with files_of(work, n_shards, order) as files, cluster(n_workers) as client:
-        sharded = ShardedIndex.build(files, work.kernel, client, algorithm="tree")
-        one = Index(work.objects, work.kernel, algorithm="tree")
-        answers: dict[str, Any] = {
-            "one index": one.search(work.queries, k),
-            "one round": sharded.search(work.queries, k),
-            "two rounds": sharded.search(work.queries, k, rounds=2),
+    order = similar_together(work, n_shards) if section == "rounds, sorted" else None
+    with _sharded(work, n_shards, n_workers, "tree", order) as (_, build):
+        sharded, one = build(), Index(work.objects, work.kernel, algorithm="tree")
+        ways: dict[str, Callable[[], Any]] = {
+            "one index": partial(one.search, work.queries, K),
+            "one round": partial(sharded.search, work.queries, K),
+            "two rounds": partial(sharded.search, work.queries, K, rounds=2),
         }
+        hits = {name: way() for name, way in ways.items()}
+        del ways["one index"]  # is not timed
         n_queries = len(work.queries)
-        facts = {
-            f"{name}, evaluations": hits.stats.kernel_evaluations / n_queries
-            for name, hits in answers.items()
-        }
-        section = "rounds, sorted" if is_sorted else "rounds, mixed"
-        differ = int(
-            (answers["one round"].values != answers["two rounds"].values).any(axis=1).sum()
-        )
-        yield measure(
-            key_of(section, work, n_queries, k, n_workers, n_shards),
-            [
-                Timed("one round", lambda: sharded.search(work.queries, k)),
-                Timed("two rounds", lambda: sharded.search(work.queries, k, rounds=2)),
-            ],
-            rounds=pace.rounds,
-            origin=work.origin,
-            commit=pace.commit,
-            facts=facts,
-            differ=differ,
+        other = hits["one round"].values != hits["two rounds"].values
+        yield _timed(
+            key_of(section, work, n_queries, n_workers, n_shards),
+            ways,
+            work,
+            pace,
+            facts={
+                f"{name}, evaluations": found.stats.kernel_evaluations / n_queries
+                for name, found in hits.items()
+            },
+            differ=int(other.any(axis=1).sum()),
         )
 
 
@@ -200,14 +200,15 @@ def similar_together(work: Work, n_groups: int) -> Any:
     return np.argsort(leading.search(work.objects, 1).indices[:, 0], kind="stable")
 
 
-def measure_model(work: Work, k: int, numbers: list[int], pace: Pace) -> Iterator[Cell]:
+def measure_model(work: Work, numbers: Sequence[int], pace: Pace) -> Iterator[Cell]:
     """The model, fitted on one worker, and what searches of m shards on m workers really took."""
     facts: dict[str, float] = {}
     for n_workers in numbers:
-        with files_of(work, n_workers) as files, cluster(n_workers) as client:
-            sharded = ShardedIndex.build(files, work.kernel, client, algorithm="tree")
+        with _sharded(work, n_workers, n_workers, "tree") as (_, build):
+            sharded = build()
+            search = partial(sharded.search, work.queries, K)
             if not facts:
-                advice = sharded.advise(1000, queries=work.queries, k=k)
+                advice = sharded.advise(1000, queries=work.queries, k=K)
                 facts = {
                     "c0": advice.overhead.at_zero,
                     "c1": advice.overhead.slope,
@@ -222,14 +223,10 @@ def measure_model(work: Work, k: int, numbers: list[int], pace: Pace) -> Iterato
                     "tree timed, objects": 2.0 ** advice.tree.points[-1][0],
                     "tree timed, seconds": advice.tree.points[-1][1],
                 }
-            yield measure(
-                key_of("model", work, len(work.queries), k, n_workers, n_workers),
-                [
-                    Timed("scan", partial(sharded.search, work.queries, k, algorithm="scan")),
-                    Timed("tree", partial(sharded.search, work.queries, k, algorithm="tree")),
-                ],
-                rounds=pace.rounds,
-                origin=work.origin,
-                commit=pace.commit,
+            yield _timed(
+                key_of("model", work, len(work.queries), n_workers, n_workers),
+                {name: partial(search, algorithm=name) for name in ("scan", "tree")},
+                work,
+                pace,
                 facts=facts,
             )

@@ -7,24 +7,18 @@ are merged in a tree as they come. The slowest node decides.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-
-__all__ = ["Forecast", "simulate", "work_of_node"]
 
 _FAN_IN = 8
 _SPREAD = 0.1  # standard deviation of the logarithm of a node's time
 _TRIALS = 200
 
 
-@dataclass(frozen=True)
-class Forecast:
+class Forecast(NamedTuple):
     """Seconds of one batch of queries: by the model, and simulated with slow nodes (median)."""
 
-    n_objects: int
-    n_nodes: int
-    algorithm: str
     model: float
     simulated: float
 
@@ -42,7 +36,7 @@ def simulate(
         done = sent + work * rng.lognormal(0.0, _SPREAD, n_nodes)
         depth = math.ceil(math.log(max(n_nodes, 2), _FAN_IN))
         ends.append(laws["c0"] + float(done.max()) + laws["c1"] * depth)
-    return Forecast(n_objects, n_nodes, algorithm, model, float(np.median(ends)))
+    return Forecast(model, float(np.median(ends)))
 
 
 def work_of_node(laws: Mapping[str, float], algorithm: str, n_objects: float) -> float:

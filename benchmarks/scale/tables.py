@@ -1,18 +1,22 @@
-"""The tables about shards, made from stored cells, and the model's forecasts beside real runs."""
+"""What is measured of shards, the tables, and the model's forecasts beside real runs."""
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
 
-from benchmarks.kept import Kept
-from benchmarks.report import markdown
-from benchmarks.scale.cell import Cell
+from benchmarks.report import brief, markdown
 from benchmarks.scale.simulation import simulate, work_of_node
-
-__all__ = ["all_tables", "forecast"]
+from benchmarks.suite import Kept, Measured
 
 _NODES = (1, 4, 16, 64, 250, 1000)
 _SIZES = (10**6, 10**7, 10**8, 10**9)
+_ABOUT_BUILD = "**Build**, seconds; as many shards as workers, read from files by the workers."
+_ABOUT_SEARCH = (
+    "**Search**, milliseconds for the whole batch, k = 10; workers have one thread each."
+)
+_ABOUT_MODEL = "**The model** against real runs, milliseconds for the batch: m shards on m workers."
 _ABOUT_MERGING = (
     "**Shards of 64 objects**: what is left is distribution itself, on 2 workers, milliseconds "
     "for the batch; and what Dask takes for as many tasks that do nothing."
@@ -28,23 +32,84 @@ _ABOUT_SIMULATION = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Key:
+    """What tells one cell from another."""
+
+    section: str
+    problem: str
+    kernel: str
+    n_objects: int
+    batch: int  # queries at once
+    k: int
+    n_workers: int
+    n_shards: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.section}: {self.problem} {self.kernel}, {self.n_objects} objects, "
+            f"batch {self.batch}, k = {self.k}, {self.n_workers} workers, {self.n_shards} shards"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell(Key, Measured):
+    """One cell, with the seconds of each contestant in each round."""
+
+    origin: str
+    rounds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    facts: Mapping[str, float] = field(default_factory=dict)
+    differ: int = 0  # queries whose answers were not those of one index
+
+    def ms(self, name: str) -> str:
+        """Return the median milliseconds of a contestant."""
+        return _ms(median(self.rounds[name]))
+
+
 def all_tables(kept: Kept[Cell]) -> str:
     """Return everything that the documentation shows, as Markdown."""
-    cells = kept.cells
+    model = _of(kept, "model")
+    cores = kept.circumstances["machine"]["cores"]
+    one, two = "one index, 1 thread", "one index, 2 threads"
+    searched = (one, two, "sharded", "one scan, 1 thread", "sharded scan")
     parts = [
         kept.describe(),
-        "**Build**, seconds; as many shards as workers, read from files by the workers.",
-        _builds(_of(cells, "build")),
-        "**Search**, milliseconds for the whole batch, k = 10; workers have one thread each.",
-        _searches(_of(cells, "search")),
+        _ABOUT_BUILD,
+        _table(
+            f"set|objects|workers|{one}|{two}|sharded",
+            (
+                [cell.problem, cell.n_objects, cell.n_workers]
+                + [f"{median(cell.rounds[name]):.3g}" for name in searched[:3]]
+                for cell in _of(kept, "build")
+            ),
+        ),
+        _ABOUT_SEARCH,
+        _table(
+            f"set|batch|workers|{'|'.join(searched)}",
+            (
+                [cell.problem, cell.batch, cell.n_workers, *map(cell.ms, searched)]
+                for cell in _of(kept, "search")
+            ),
+        ),
         _ABOUT_MERGING,
-        _merging(_of(cells, "merging")),
+        _merging(_of(kept, "merging")),
         _ABOUT_ROUNDS,
-        _rounds([*_of(cells, "rounds, mixed"), *_of(cells, "rounds, sorted")]),
-        "**The model** against real runs, milliseconds for the batch: m shards on m workers.",
-        _model(_of(cells, "model"), kept.circumstances["machine"]["cores"]),
+        _rounds(_of(kept, "rounds, mixed", "rounds, sorted")),
+        _ABOUT_MODEL,
+        _table(
+            "workers|scan|model|tree|model",
+            (
+                [cell.n_workers]
+                + [
+                    text
+                    for name in ("scan", "tree")
+                    for text in (cell.ms(name), _ms(forecast(cell, name, cores)))
+                ]
+                for cell in model
+            ),
+        ),
         _ABOUT_SIMULATION,
-        _simulated(_of(cells, "model")),
+        _simulated(model[0]) if model else "",
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -57,34 +122,14 @@ def forecast(cell: Cell, algorithm: str, cores: int) -> float:
     return cell.facts["c0"] + cell.facts["c1"] * m + turns * cell.batch * work
 
 
-def _of(cells: Sequence[Cell], section: str) -> list[Cell]:
-    return [cell for cell in cells if cell.section == section]
+def _of(kept: Kept[Cell], *sections: str) -> list[Cell]:
+    return [cell for cell in kept.cells if cell.section in sections]
 
 
-def _builds(cells: Sequence[Cell]) -> str:
-    names = ("one index, 1 thread", "one index, 2 threads", "sharded")
-    rows = [
-        [cell.problem, str(cell.n_objects), str(cell.n_workers)]
-        + [f"{cell.median(name):.3g}" for name in names]
-        for cell in cells
-    ]
-    return markdown(["set", "objects", "workers", *names], rows) if rows else ""
-
-
-def _searches(cells: Sequence[Cell]) -> str:
-    names = (
-        "one index, 1 thread",
-        "one index, 2 threads",
-        "sharded",
-        "one scan, 1 thread",
-        "sharded scan",
-    )
-    rows = [
-        [cell.problem, str(cell.batch), str(cell.n_workers)]
-        + [_ms(cell.median(name)) for name in names]
-        for cell in cells
-    ]
-    return markdown(["set", "batch", "workers", *names], rows) if rows else ""
+def _table(head: str, rows: Iterable[Sequence[object]]) -> str:
+    """Return a table, or nothing without rows."""
+    found = list(rows)
+    return markdown(head, found) if found else ""
 
 
 def _merging(cells: Sequence[Cell]) -> str:
@@ -93,44 +138,25 @@ def _merging(cells: Sequence[Cell]) -> str:
     for batch in sorted({cell.batch for cell in cells}):
         of = {cell.n_shards: cell for cell in cells if cell.batch == batch}
         for name, what in (("sharded", f"batch of {batch}"), ("empty tasks", "empty tasks")):
-            rows.append([what, *(_ms(of[m].median(name)) if m in of else "" for m in shards)])
-    return markdown(["shards", *map(str, shards)], rows) if rows else ""
+            rows.append([what, *(of[m].ms(name) if m in of else "" for m in shards)])
+    return _table(f"shards|{'|'.join(map(str, shards))}", rows)
 
 
 def _rounds(cells: Sequence[Cell]) -> str:
     rows = []
     for cell in sorted(cells, key=lambda cell: (cell.problem, cell.kernel, cell.section)):
-        facts = [cell.facts[f"{name}, evaluations"] for name in ("one index", "one round")]
-        two = cell.facts["two rounds, evaluations"]
-        times = [_ms(cell.median(name)) for name in ("one round", "two rounds")]
         order = cell.section.partition(", ")[2]
+        work = (cell.facts[f"{one}, evaluations"] for one in ("one index", *cell.rounds))
         rows.append(
-            [f"{cell.problem}, {_short(cell.kernel)}, {order}", str(cell.n_objects)]
-            + [f"{value:.0f}" for value in (*facts, two)]
-            + times
+            [f"{cell.problem}, {_short(cell.kernel)}, {order}", cell.n_objects]
+            + [f"{count:.0f}" for count in work]
+            + [cell.ms(name) for name in cell.rounds]
         )
-    head = ["set", "objects", "one index", "one round", "two rounds", "one round, ms", "two, ms"]
-    return markdown(head, rows) if rows else ""
+    return _table("set|objects|one index|one round|two rounds|one round, ms|two, ms", rows)
 
 
-def _model(cells: Sequence[Cell], cores: int) -> str:
-    rows = [
-        [str(cell.n_workers)]
-        + [
-            text
-            for name in ("scan", "tree")
-            for text in (_ms(cell.median(name)), _ms(forecast(cell, name, cores)))
-        ]
-        for cell in cells
-    ]
-    head = ["workers", "scan", "model", "tree", "model"]
-    return markdown(head, rows) if rows else ""
-
-
-def _simulated(cells: Sequence[Cell]) -> str:
-    if not cells:
-        return ""
-    cell, rows = cells[0], []
+def _simulated(cell: Cell) -> str:
+    rows = []
     for n_objects in _SIZES:
         for algorithm in ("scan", "tree", "tree, power"):
             row = [f"{n_objects:.0e}".replace("e+0", "e"), algorithm]
@@ -144,7 +170,7 @@ def _simulated(cells: Sequence[Cell]) -> str:
                 )
                 row.append(f"{_ms(found.model)} ({_ms(found.simulated)})")
             rows.append(row)
-    return markdown(["objects", "nodes", *map(str, _NODES)], rows)
+    return markdown(f"objects|nodes|{'|'.join(map(str, _NODES))}", rows)
 
 
 def _short(kernel: str) -> str:
@@ -154,5 +180,4 @@ def _short(kernel: str) -> str:
 
 
 def _ms(seconds: float) -> str:
-    value = seconds * 1e3
-    return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
+    return brief(seconds * 1e3)

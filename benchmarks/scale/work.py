@@ -10,8 +10,6 @@ import numpy as np
 from benchmarks.datasets import Table
 from benchmarks.sequences import read_sequences
 
-__all__ = ["Work", "decaying", "mnist", "product", "proteins", "write_shards"]
-
 _MNIST = Table(name="mnist", file="mnist.npz", objects="train", queries="test", scale=1.0 / 255.0)
 
 

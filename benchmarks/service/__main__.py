@@ -1,8 +1,193 @@
-"""Run the program of the service."""
+"""Measure the HTTP service under load: `python -m benchmarks.service --help`.
 
+Clients on loopback, in a process of their own, each with one connection, search one query at a
+time, in batches, and add objects that are on disk before the answer. Every answer is compared with
+that of the index. Finished cells are kept in the file of `--out`; a run that was stopped goes on.
+"""
+
+import json
+import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
 
-from benchmarks.service.program import main
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.harness import seconds_of
+from benchmarks.report import Check
+from benchmarks.service.clients import Job, Outcome
+from benchmarks.service.tables import Cell, Key, all_tables
+from benchmarks.suite import Kept, Run, Suite
+from fastmks import Index
+
+_K = 10
+_DECAY = 0.9
+_ROUTES = {"search": "/v1/search", "batch": "/v1/batch", "add": "/v1/objects"}
+_SERVE = """
+import sys
+from fastmks.service import serve
+serve(sys.argv[1], port=0, writable=True, announce=lambda address: print(address, flush=True))
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class _Stage:
+    """An index, queries, and the port where a process serves the index."""
+
+    index: Index
+    queries: NDArray[np.float64]
+    port: int
+
+    def send(self, route: str, bodies: Sequence[Any], **how: Any) -> Outcome:
+        """Let clients ask for a while."""
+        job = Job(port=self.port, route=route, bodies=[json.dumps(one) for one in bodies], **how)
+        found = subprocess.run(
+            [sys.executable, "-m", "benchmarks.service.clients"],
+            input=json.dumps(asdict(job)),
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=Path(__file__).parents[2],
+        )
+        return Outcome(**json.loads(found.stdout))
+
+
+@contextmanager
+def _staged(n_objects: int, n_columns: int, n_queries: int) -> Iterator[_Stage]:
+    """Give a service of vectors whose axes decay; it ends with the block."""
+    rng = np.random.default_rng(0)
+    scale = _DECAY ** np.arange(n_columns)
+    objects = (rng.normal(size=(n_objects, n_columns)) * scale).astype(np.float32)
+    queries = rng.normal(size=(n_queries, n_columns)) * scale
+    index = Index(objects, algorithm="filter")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "index.fmks")
+        index.save(path)
+        command = [sys.executable, "-c", _SERVE, str(path)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                assert process.stdout is not None
+                address = process.stdout.readline().strip()
+                yield _Stage(index, queries, int(address.rpartition(":")[2]))
+            finally:
+                process.terminate()
+
+
+def _measure(run: Run[Cell]) -> None:
+    sizes = run.sizes
+    keys = [
+        Key(
+            section=section,
+            n_objects=sizes.n_objects,
+            n_columns=sizes.n_columns,
+            batch=sizes.batch if section == "batch" else 1,
+            k=0 if section == "add" else _K,
+            n_clients=n_clients,
+        )
+        for section in _ROUTES  # what adds comes last: it changes the index
+        for n_clients in sizes.clients
+    ]
+    run.expect(len(keys))
+    wanted = run.missing(keys)
+    if not wanted:
+        return
+    with _staged(sizes.n_objects, sizes.n_columns, sizes.n_queries) as stage:
+        for key in wanted:
+            run.announce(key)
+            run.keep(_cell(stage, key, sizes.seconds, run.kept.commit))
+
+
+def _cell(stage: _Stage, key: Key, seconds: float, commit: str) -> Cell:
+    is_search = key.section != "add"
+    send = partial(stage.send, _ROUTES[key.section], _bodies(stage, key))
+    send(n_clients=min(2, key.n_clients), seconds=seconds / 5, keeps_answers=False)  # to warm up
+    outcome = send(n_clients=key.n_clients, seconds=seconds, keeps_answers=is_search)
+    n_requests = len(outcome.latencies)
+    facts = {
+        "p50": 1e3 * float(np.percentile(outcome.latencies, 50)),
+        "p99": 1e3 * float(np.percentile(outcome.latencies, 99)),
+        "requests a second": n_requests / outcome.seconds,
+    }
+    if is_search:
+        facts["in the process"] = 1e3 * _search_seconds(stage, key)
+    return Cell(
+        **key.__dict__,
+        commit=commit,
+        seconds=outcome.seconds,
+        n_requests=n_requests,
+        refused=n_requests - outcome.statuses.get("200", 0),
+        differ=_count_wrong(stage, key, outcome) if is_search else 0,
+        facts=facts,
+    )
+
+
+def _bodies(stage: _Stage, key: Key) -> list[dict[str, Any]]:
+    rows = stage.queries.tolist()
+    if key.section == "search":
+        return [{"query": row, "k": key.k} for row in rows]
+    name = "queries" if key.section == "batch" else "objects"
+    options = {"k": key.k} if key.section == "batch" else {}
+    return [{name: rows[i : i + key.batch], **options} for i in range(0, len(rows), key.batch)]
+
+
+def _search_seconds(stage: _Stage, key: Key) -> float:
+    """Return what the same search takes without a service, one thread: the median of some."""
+    return median(
+        seconds_of(
+            partial(stage.index.search, stage.queries[i : i + key.batch], k=key.k, threads=1)
+        )
+        for i in range(0, min(len(stage.queries), 20 * key.batch), key.batch)
+    )
+
+
+def _count_wrong(stage: _Stage, key: Key, outcome: Outcome) -> int:
+    """Return how many different answers were not those of the index."""
+    wanted = stage.index.search(stage.queries, k=key.k)
+    wrong = 0
+    for number, answers in outcome.answers.items():
+        first = int(number) * key.batch
+        right = [
+            list(zip(wanted.ids[i].tolist(), wanted.values[i].tolist(), strict=True))
+            for i in range(first, min(first + key.batch, len(stage.queries)))
+        ]
+        for answer in answers:
+            rows = answer["answers"] if key.section == "batch" else [answer]
+            found = [[(hit["id"], hit["value"]) for hit in row["hits"]] for row in rows]
+            wrong += found != right
+    return wrong
+
+
+def _checks(kept: Kept[Cell]) -> list[Check]:
+    counts = {
+        "answers other than those of the index": sum(cell.differ for cell in kept.cells),
+        "requests without an answer": sum(cell.refused for cell in kept.cells),
+    }
+    return [Check(claim=claim, value=float(count)) for claim, count in counts.items()]
+
+
+SUITE = Suite(
+    name="service",
+    about=__doc__,
+    cell=Cell,
+    full={
+        "n_objects": 200_000, "n_columns": 50, "n_queries": 1000, "batch": 100,
+        "clients": (1, 16, 256, 512), "seconds": 15.0,
+    },
+    quick={
+        "n_objects": 2000, "n_columns": 10, "n_queries": 20, "batch": 10,
+        "clients": (1, 8), "seconds": 0.3,
+    },
+    work=_measure,
+    checks=_checks,
+    show=lambda options, kept: all_tables(kept),
+)  # fmt: skip
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(SUITE.main())

@@ -11,8 +11,6 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-__all__ = ["Job", "Outcome", "ask"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Job:

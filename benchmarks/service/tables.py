@@ -1,35 +1,58 @@
-"""The table about the service, made from stored cells."""
+"""What is measured of the service, and the table of it."""
 
-from benchmarks.kept import Kept
-from benchmarks.report import markdown
-from benchmarks.service.cell import Cell
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-__all__ = ["all_tables"]
+from benchmarks.report import brief, markdown
+from benchmarks.suite import Kept, Measured
 
+_ABOUT = (
+    "**The service under load**: clients on loopback, each waiting for its answer before it "
+    "asks again; milliseconds of a request at the client, and of the same search within a "
+    "process, one thread."
+)
 _WHAT = {"search": "search, one query", "batch": "search, {} queries", "add": "add, one object"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Key:
+    """What tells one cell from another."""
+
+    section: str  # what is asked for: "search", "batch" or "add"
+    n_objects: int
+    n_columns: int
+    batch: int  # queries, or objects to add, of a request
+    k: int
+    n_clients: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.section} of {self.batch}: {self.n_objects} objects of {self.n_columns} "
+            f"columns, k = {self.k}, {self.n_clients} clients"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell(Key, Measured):
+    """One cell, with its figures: milliseconds, and requests a second."""
+
+    n_requests: int = 0
+    differ: int = 0  # answers that were not those of the index
+    refused: int = 0  # requests that got no answer
+    facts: Mapping[str, float] = field(default_factory=dict)
 
 
 def all_tables(kept: Kept[Cell]) -> str:
     """Return everything that the documentation shows, as Markdown."""
-    about = (
-        "**The service under load**: clients on loopback, each waiting for its answer before it "
-        "asks again; milliseconds of a request at the client, and of the same search within a "
-        "process, one thread."
-    )
     rows = [
         [
             _WHAT[cell.section].format(cell.batch),
-            str(cell.n_clients),
-            *(_plain(cell.facts[name]) for name in ("p50", "p99")),
+            cell.n_clients,
+            *(brief(cell.facts[name]) for name in ("p50", "p99")),
             f"{cell.facts['requests a second']:.0f}",
-            _plain(cell.facts["in the process"]) if "in the process" in cell.facts else "",
+            brief(cell.facts.get("in the process"), none=""),
         ]
         for cell in kept.cells
     ]
-    head = ["request", "clients", "p50", "p99", "requests a second", "in the process"]
-    return "\n\n".join([kept.describe(), about, markdown(head, rows)])
-
-
-def _plain(figure: float) -> str:
-    """Return three digits, and no power of ten."""
-    return f"{figure:.0f}" if figure >= 100 else f"{figure:.3g}"
+    head = "request|clients|p50|p99|requests a second|in the process"
+    return "\n\n".join([kept.describe(), _ABOUT, markdown(head, rows)])

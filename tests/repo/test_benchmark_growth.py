@@ -8,19 +8,25 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from benchmarks.command import Collector
-from benchmarks.growth import program
-from benchmarks.growth.curves import DIMENSION, SIZE, Curve, cells_at, greatest_k, places_of
+from benchmarks.growth import __main__ as program
+from benchmarks.growth.__main__ import find_failure
+from benchmarks.growth.curves import (
+    DIMENSION,
+    SIZE,
+    cells_at,
+    greatest_k,
+    places_of,
+    upper_half,
+)
 from benchmarks.growth.fit import fit_exponential, fit_power
-from benchmarks.growth.program import find_failure
 from benchmarks.growth.series import all_series, make_cube
-from benchmarks.growth.tables import all_tables, checks, line_of
+from benchmarks.growth.tables import all_tables, line_of
 from benchmarks.harness import Answer
-from benchmarks.kept import Kept
 from benchmarks.kernels import LINEAR
-from benchmarks.race import shared
-from benchmarks.race.cell import Cell, Figure, read_cell
+from benchmarks.race import ours
+from benchmarks.race.cell import Cell, Figure, exactness_checks
 from benchmarks.race.names import AUTO, FILTER, MLPACK, SCAN, TREE, TREE_OF_ONE
+from benchmarks.suite import Collector, Kept
 from scipy.stats import linregress, t
 
 TINY = ["--quick", "--rounds", "1", "--queries", "3", "--sizes", "20", "40", "80"]
@@ -31,7 +37,7 @@ FIGURES = {f"growth_{name}.png" for name in ("evaluations", "time", "build", "di
 @pytest.fixture
 def no_peer(monkeypatch: pytest.MonkeyPatch) -> None:
     """mlpack is not installed."""
-    monkeypatch.setattr("benchmarks.race.entrant._is_there", lambda name: False)
+    monkeypatch.setattr("benchmarks.race.entrant.is_installed", lambda name: False)
 
 
 def figure(name: str, evaluations: float, microseconds: float, **more) -> Figure:
@@ -59,7 +65,7 @@ def cell(*figures: Figure, n_objects: int, dimension: int | None = None, **more)
 
 
 def kept_of(cells: list[Cell]) -> Kept[Cell]:
-    kept = Kept("growth", None, read=read_cell)
+    kept = Kept("growth", None, Cell)
     for one in cells:
         kept.add(one)
     return kept
@@ -135,9 +141,9 @@ def test_too_few_points_have_no_law_or_no_error():
 
 
 def test_the_upper_half_has_the_middle():
-    points = tuple((float(n), 1.0) for n in range(5))
-    assert Curve("c", points).upper_half == points[2:]
-    assert Curve("c", points[:4]).upper_half == points[2:4]
+    points = [(float(n), 1.0) for n in range(5)]
+    assert upper_half(points) == points[2:]
+    assert upper_half(points[:4]) == points[2:4]
 
 
 def options_of(**more) -> argparse.Namespace:
@@ -182,7 +188,7 @@ def test_cubes_have_their_dimension_and_all_columns(dimension):
 def test_the_smallest_run_needs_no_data_and_no_peer(tmp_path, capsys):
     file, folder = tmp_path / "figures.json", tmp_path / "pictures"
     more = ["--objects", "80", "--dimensions", "1", "2", "3"]
-    assert program.main([*TINY, *more, "--out", str(file), "--figures", str(folder)]) == 0
+    assert program.SUITE.main([*TINY, *more, "--out", str(file), "--figures", str(folder)]) == 0
     stored = json.loads(file.read_text())
     assert "no growth of galaxies and covertype: generated series only" in stored["notes"]
     sections = [one["facts"]["section"] for one in stored["cells"]]
@@ -203,7 +209,7 @@ def test_the_smallest_run_needs_no_data_and_no_peer(tmp_path, capsys):
 @pytest.mark.usefixtures("no_peer")
 def test_one_tree_serves_the_engines_that_share_it(tmp_path):
     file = tmp_path / "figures.json"
-    assert program.main([*ONE, "--sizes", "80", "--out", str(file)]) == 0
+    assert program.SUITE.main([*ONE, "--sizes", "80", "--out", str(file)]) == 0
     figures = {one["name"]: one for one in json.loads(file.read_text())["cells"][0]["figures"]}
     assert figures[TREE]["build_evaluations"] > 0
     assert figures[TREE]["n_bytes"] == figures[TREE_OF_ONE]["n_bytes"] > 0
@@ -218,11 +224,11 @@ def test_one_tree_serves_the_engines_that_share_it(tmp_path):
 def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch, capsys):
     file = tmp_path / "figures.json"
     arguments = [*ONE, "--out", str(file)]
-    assert program.main([*arguments, "--minutes", "0.0000001"]) == 0
+    assert program.SUITE.main([*arguments, "--minutes", "0.0000001"]) == 0
     assert "stopped by --minutes" in capsys.readouterr().err
     first = json.loads(file.read_text())["cells"]
     assert len(first) == 1
-    assert program.main(arguments) == 0
+    assert program.SUITE.main(arguments) == 0
     cells = json.loads(file.read_text())["cells"]
     assert len(cells) == 3 * 2 * 2
     assert cells[0] == first[0]
@@ -231,8 +237,8 @@ def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch, capsys):
         raise AssertionError("everything is there")
 
     monkeypatch.setattr("benchmarks.race.contest.measure", measure_nothing)
-    assert program.main(arguments) == 0
-    assert program.main([*arguments, "--show"]) == 0
+    assert program.SUITE.main(arguments) == 0
+    assert program.SUITE.main([*arguments, "--show"]) == 0
     assert json.loads(file.read_text())["cells"] == cells
 
 
@@ -242,19 +248,19 @@ def test_ctrl_c_keeps_what_is_there(tmp_path, monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(program, "hold", interrupt)
-    assert program.main([*ONE, "--out", str(tmp_path / "figures.json")]) == 130
+    assert program.SUITE.main([*ONE, "--out", str(tmp_path / "figures.json")]) == 130
     assert "the same command goes on" in capsys.readouterr().err
 
 
 def test_show_needs_a_file():
     with pytest.raises(SystemExit, match="--show needs what an earlier run has kept"):
-        program.main(["--show"])
+        program.SUITE.main(["--show"])
 
 
 @pytest.mark.usefixtures("no_peer")
 @pytest.mark.parametrize("fault", ["wrong", "none"])
 def test_an_answer_that_is_not_the_scans_is_an_error(fault, monkeypatch, capsys):
-    prepare = shared.prepare_engine
+    prepare = ours.prepare_engine
 
     def spoil(index, algorithm, task, **more):
         ready = prepare(index, algorithm, task, **more)
@@ -267,8 +273,8 @@ def test_an_answer_that_is_not_the_scans_is_an_error(fault, monkeypatch, capsys)
 
         return replace(ready, search=search) if algorithm == "filter" else ready
 
-    monkeypatch.setattr(shared, "prepare_engine", spoil)
-    assert program.main([*ONE, "--sizes", "80"]) == 1
+    monkeypatch.setattr(ours, "prepare_engine", spoil)
+    assert program.SUITE.main([*ONE, "--sizes", "80"]) == 1
     out = capsys.readouterr().out
     claim = "queries with other ids" if fault == "wrong" else "searches that failed"
     assert f"FAILS: {claim}" in out
@@ -297,7 +303,7 @@ def test_mlpack_is_left_out_above_a_size_that_failed(tmp_path, monkeypatch, caps
     monkeypatch.setitem(sys.modules, "mlpack", ModuleType("mlpack"))
     monkeypatch.setattr(program, "_KERNELS", (LINEAR,))
     file = tmp_path / "figures.json"
-    assert program.main([*ONE, "--out", str(file)]) == 0
+    assert program.SUITE.main([*ONE, "--out", str(file)]) == 0
     cells = json.loads(file.read_text())["cells"]
     figures = [(one["n_objects"], one["k"], one["figures"][-1]) for one in cells]
     assert [found.get("evaluations") for n, _, found in figures if n == 20] == [20.0, 20.0]
@@ -372,4 +378,7 @@ def test_a_cell_in_one_line():
     auto = figure(AUTO, 1.0, 2.5, engine="tree", differ=2)
     line = "points, 9 objects, linear, k=10; auto (tree) 2.5 us; mlpack single-tree: PeerError: no"
     assert line_of(cell(auto, failed, n_objects=9)) == f"{line}; 2 of ours differ"
-    assert [check.holds for check in checks([cell(auto, failed, n_objects=9)])] == [False, True]
+    assert [check.holds for check in exactness_checks([cell(auto, failed, n_objects=9)], "")] == [
+        False,
+        True,
+    ]

@@ -6,19 +6,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks.living import files, moving, program, sides
-from benchmarks.living.adding import AddCase, add_trials
-from benchmarks.living.cell import Cell, Figure, Key, Measure, Trial, key_of, run_cell
-from benchmarks.living.kept import open_kept
+from benchmarks.living import __main__ as program
+from benchmarks.living import files, moving, sides
+from benchmarks.living.cell import Cell, Figure, Key, Measure, Trial, key_of, run_cell, trials_of
+from benchmarks.living.changes import AddCase, Ground, Writer, add_trials, remove_trials
 from benchmarks.living.memory import drop_pages, page_share, read_pages, rollup
-from benchmarks.living.mixing import Writer
-from benchmarks.living.removing import remove_trials
 from benchmarks.living.stage import Population, decaying
 from benchmarks.living.tables import all_tables, checks
+from benchmarks.race.judge import Exactness
+from benchmarks.suite import Kept
 
 import fastmks
 
-SMALL = decaying(200, 20, 6, seed=3)
+SMALL = decaying(200, 20, 6)
 TINY = ["--quick", "--objects", "300", "--queries", "5", "--seconds", "0.02"]
 KEY = Key(
     section="adding", case="one by one", problem="small", dtype="float64", n_objects=9, threads=1
@@ -28,7 +28,7 @@ KEY = Key(
 @pytest.fixture
 def no_peer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody but fastmks is installed."""
-    monkeypatch.setattr(sides, "_is_installed", lambda name: False)
+    monkeypatch.setattr(sides, "is_installed", lambda name: False)
 
 
 def ours() -> sides.Contestant:
@@ -40,6 +40,17 @@ def cell(*figures: Figure, **more) -> Cell:
     return Cell(**KEY.__dict__ | facts | more, figures=figures)
 
 
+def kept_of(*cells: Cell) -> Kept[Cell]:
+    kept = Kept("living", None, Cell)
+    for one in cells:
+        kept.add(one)
+    return kept
+
+
+def ground(**more) -> Ground:
+    return Ground(stage=SMALL, threads=1, **more)
+
+
 def run_once(trials):
     return run_cell(key_of(SMALL, "adding", "", 1), SMALL, trials, rounds=2, commit="none")
 
@@ -49,7 +60,7 @@ def test_the_smallest_run_needs_no_data_and_no_peer(tmp_path, capsys):
     file = tmp_path / "figures.json"
     sections = [one for one in program.SECTIONS if one != "files"]  # has a test of its own
     options = [*TINY, "--out", str(file), "--folder", str(tmp_path), "--sections", *sections]
-    assert program.main(options) == 0
+    assert program.SUITE.main(options) == 0
     stored = json.loads(file.read_text())
     assert stored["name"] == "living"
     assert {one["section"] for one in stored["cells"]} == set(sections)
@@ -74,11 +85,11 @@ def test_the_smallest_run_needs_no_data_and_no_peer(tmp_path, capsys):
 @pytest.mark.usefixtures("no_peer")
 def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch, capsys):
     options = [*TINY, "--out", str(tmp_path / "figures.json"), "--sections", "mixing"]
-    assert program.main([*options, "--minutes", "0.0000001"]) == 0
+    assert program.SUITE.main([*options, "--minutes", "0.0000001"]) == 0
     assert "stopped by --minutes" in capsys.readouterr().err
     first = json.loads((tmp_path / "figures.json").read_text())["cells"]
     assert len(first) == 1
-    assert program.main(options) == 0
+    assert program.SUITE.main(options) == 0
     cells = json.loads((tmp_path / "figures.json").read_text())["cells"]
     assert cells[0] == first[0]
     assert len(cells) == 3
@@ -87,8 +98,8 @@ def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch, capsys):
         raise AssertionError("everything is there")
 
     monkeypatch.setattr(program, "run_cell", measure_nothing)
-    assert program.main(options) == 0
-    assert program.main([*options, "--show"]) == 0
+    assert program.SUITE.main(options) == 0
+    assert program.SUITE.main([*options, "--show"]) == 0
 
 
 def test_the_truth_follows_who_comes_and_goes():
@@ -96,17 +107,16 @@ def test_the_truth_follows_who_comes_and_goes():
     there.leave(np.array([50]))
     assert len(there) == 3
     queries = np.array([[1.0]])
-    assert there.judge(queries, np.array([[40, 30]])).wrong == 0
+    assert there.judge(queries, np.array([[40, 30]])) == Exactness(1, 0, 0)
     for wrong in ([50, 40], [30, 40], [40, 99], [40, 40], [40, -1]):
-        assert there.judge(queries, np.array([wrong])).wrong == 1
+        assert there.judge(queries, np.array([wrong])) == Exactness(1, 1, 0)
 
 
 @pytest.mark.parametrize("own_ids", [False, True])
 @pytest.mark.parametrize("batch", [1, 7])
 def test_what_is_added_is_found(batch, own_ids):
     case = AddCase(batch=batch, own_ids=own_ids, searches=True)
-    trials = add_trials(SMALL, [ours()], case, sides.Bases(), threads=1, lap_seconds=60.0)
-    (figure,) = run_once(trials).figures
+    (figure,) = run_once(add_trials(ground(), case, {}, ours())).figures
     assert (figure.failure, figure.checked, figure.wrong, figure.notes) == (None, 6, 0, ())
     assert len(figure.measures["seconds"].rounds) == 2
 
@@ -114,12 +124,12 @@ def test_what_is_added_is_found(batch, own_ids):
 @pytest.mark.parametrize("kind", ["add", "remove"])
 def test_who_is_too_slow_is_extrapolated_and_judged_by_what_it_did(kind):
     one = replace(ours(), is_ours=False)
-    if kind == "add":
-        trials = add_trials(
-            SMALL, [one], AddCase(batch=1), sides.Bases(), threads=1, lap_seconds=0.0
-        )
-    else:
-        trials = remove_trials(SMALL, [one], 1, sides.Bases(), threads=1, lap_seconds=0.0)
+    hasty = ground(lap_seconds=0.0)
+    trials = (
+        add_trials(hasty, AddCase(batch=1), {}, one)
+        if kind == "add"
+        else remove_trials(hasty, 1, {}, one)
+    )
     (figure,) = run_once(trials).figures
     assert figure.wrong == 0
     assert "1 of 20" in figure.notes[0]
@@ -130,20 +140,15 @@ def test_who_is_too_slow_is_extrapolated_and_judged_by_what_it_did(kind):
 
 
 def test_a_planted_wrong_answer_is_found():
-    class Forgetful(sides._Fastmks):
+    class Forgetful(sides.Fastmks):
         def remove(self, ids):
             pass
-
-        def copy(self):
-            return Forgetful(self.index.copy(), self.threads)
 
     def build(rows, ids, threads):
         return Forgetful(fastmks.Index(rows, algorithm="scan"), threads)
 
-    (trial,) = remove_trials(
-        SMALL, [replace(ours(), build=build)], 20, sides.Bases(), threads=1, lap_seconds=60.0
-    )
-    (figure,) = run_once([trial]).figures
+    trials = remove_trials(ground(), 20, {}, replace(ours(), build=build))
+    (figure,) = run_once(trials).figures
     assert figure.wrong
 
 
@@ -178,7 +183,7 @@ def test_a_writer_knows_who_is_left():
             pass
     there = writer.population()
     assert len(there) == len(side.index) == 10
-    assert there.judge(stage.queries, side.search(stage.queries, 3)).wrong == 0
+    assert there.judge(stage.queries, side.search(stage.queries, 3)).differ == 0
 
 
 def test_a_writer_that_fails_says_so():
@@ -204,13 +209,12 @@ def test_pages_of_a_file(tmp_path):
 
 
 def test_files_are_loaded_by_fresh_processes(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_PROCESSES", 2)
+    monkeypatch.setattr(files, "FRESH_PROCESSES", 2)
     one = replace(ours(), loads=dict.fromkeys(["load, verify=False"]))  # looked up over there
-    shelf = files.Shelf(SMALL, tmp_path, 1)
     found = {}
-    for case in files.CASES:
-        trials = shelf.trials(case, [one])
+    for case, make in files.files(ground(folder=tmp_path)):
         key = key_of(SMALL, "files", case, 1)
+        trials = trials_of([one], SMALL, make)
         (found[case],) = run_cell(key, SMALL, trials, rounds=1, commit="none").figures
     assert {one.failure for one in found.values()} == {None}
     assert {case: one.wrong for case, one in found.items() if one.wrong is not None} == {
@@ -221,55 +225,56 @@ def test_files_are_loaded_by_fresh_processes(tmp_path, monkeypatch):
     }
     assert found["cold"].contestant == "fastmks filter: load, verify=False"
     assert found["saving"].get("file_mb") >= SMALL.first.nbytes / 1e6
-    text = all_tables([cell(one, section="files", case=case) for case, one in found.items()])
-    assert "| load to first answer, ms |" in text
-    assert "| sum of PSS, MB |" in text
+    text = all_tables(
+        kept_of(*(cell(one, section="files", case=case) for case, one in found.items()))
+    )
+    assert "| to first answer ms |" in text
+    assert "| pss mb |" in text
 
 
 def test_a_process_that_fails_is_a_failure_of_its_own(tmp_path):
     one = replace(ours(), loads={"no such way": None})
-    (trial,) = files.Shelf(SMALL, tmp_path, 1).trials("warm", [one])
+    (trial,) = dict(files.files(ground(folder=tmp_path)))["warm"](one)
     assert trial.lap() is None
     assert "no such way" in trial.failure
 
 
 def test_kept_cells_come_back_and_noisy_ones_are_measured_again(tmp_path):
     file = tmp_path / "figures.json"
-    kept = open_kept(file)
-    figure = Figure(
-        contestant="fastmks filter", measures={"seconds": Measure((1.0, 3.0, 2.0))}, notes=("so",)
-    )
+    kept = Kept("living", file, Cell)
+    seconds = Measure.of(1.0, 3.0, 2.0)
+    figure = Figure(contestant="fastmks filter", measures={"seconds": seconds}, notes=("so",))
     kept.add(cell(figure))
     kept.write(["a note"], ())
-    assert open_kept(file).cells == kept.cells
+    assert Kept("living", file, Cell).cells == kept.cells
     stored = json.loads(file.read_text())["cells"][0]["figures"][0]["measures"]["seconds"]
     assert stored == {"median": 2.0, "low": 1.0, "high": 3.0, "rounds": [1.0, 3.0, 2.0]}
-    again = open_kept(file, most_others=0.1)
+    again = Kept("living", file, Cell, most_others=0.1)
     assert KEY not in again
     assert again.cells == kept.cells  # nothing is lost by a run that does not get that far
     again.add(cell(figure, others=0.0))
     assert KEY in again
     file.write_text('{"name": "other"}')
     with pytest.raises(ValueError, match="must hold figures of benchmarks.living"):
-        open_kept(file)
+        Kept("living", file, Cell)
 
 
 def test_exactness_is_the_only_claim_that_is_required():
-    slow = Figure(contestant=sides.FASTMKS, measures={"rebuilds": Measure((3.0,))}, wrong=0)
-    peer = Figure(contestant="faiss flat", measures={"rebuilds": Measure((9.0,))}, wrong=4)
-    exact, rebuilds = checks([cell(slow, peer)])
+    slow = Figure(contestant=sides.FASTMKS, measures={"rebuilds": Measure.of(3.0)}, wrong=0)
+    peer = Figure(contestant="faiss flat", measures={"rebuilds": Measure.of(9.0)}, wrong=4)
+    exact, rebuilds = checks(kept_of(cell(slow, peer)))
     assert (exact.holds, exact.is_required) == (True, True)
     assert (rebuilds.value, rebuilds.holds, rebuilds.is_required) == (3.0, False, False)
-    assert not checks([cell(replace(slow, wrong=1))])[0].holds
-    assert not checks([cell(Figure(contestant=sides.FASTMKS, failure="none"))])[0].holds
+    assert not checks(kept_of(cell(replace(slow, wrong=1))))[0].holds
+    assert not checks(kept_of(cell(Figure(contestant=sides.FASTMKS, failure="none"))))[0].holds
 
 
 def test_tables_mark_what_was_extrapolated():
     part = Figure(
         contestant="slow",
-        measures={"seconds": Measure((1.0,))},
+        measures={"seconds": Measure.of(1.0)},
         notes=("added 1 of 9 in 5 s: seconds are extrapolated",),
     )
-    text = all_tables([cell(part)])
+    text = all_tables(kept_of(cell(part)))
     assert "| one by one | slow * | 1 | - |" in text
     assert "- * slow (adding, one by one: small 9 float64): added 1 of 9" in text

@@ -16,7 +16,7 @@ def test_the_program_about_fingerprints_runs_without_data(tmp_path, capsys):
     assert objects_fingerprints.main([*options, "--out", str(file)]) == 0
     ledger = json.loads(file.read_text())
     assert ledger["name"] == "objects_fingerprints"
-    assert ledger["notes"][0].startswith("generated fingerprints; missing:")
+    assert ledger["notes"][1].startswith("generated fingerprints; missing:")
     assert {(row["n_objects"], row["n_queries"]) for row in ledger["rows"]} == {(200, 3)}
     contestants = {row["contestant"] for row in ledger["rows"]}
     assert contestants >= {"fastmks, single queries", "fastmks, one batch", "numpy, single queries"}

@@ -5,30 +5,31 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks.command import Collector, read_options
 from benchmarks.datasets import Problem, normal
-from benchmarks.kept import Kept
 from benchmarks.kernels import LINEAR, TANH
-from benchmarks.paper import approximate, program, proteins
+from benchmarks.paper import __main__ as program
+from benchmarks.paper import approximate
 from benchmarks.paper.approximate import ApproximateCell, Outcome
+from benchmarks.paper.contests import forecast, protein_entrants
 from benchmarks.paper.figures import draw_all
 from benchmarks.paper.sets import ROWS, all_sets
 from benchmarks.paper.tables import all_tables, checks, evaluation_speedup, time_speedup
-from benchmarks.race.cell import Cell, Figure, Key, read_cell
+from benchmarks.race.cell import Cell, Figure, Key
 from benchmarks.race.names import AUTO, FILTER, MLPACK, MLPACK_DUAL, SCAN, TREE, TREE_OF_ONE
 from benchmarks.sequences import count_substrings
+from benchmarks.suite import Collector, Kept, read_options
 
 import fastmks
 
 TINY = ["--quick", "--objects", "60", "--queries", "5", "--rounds", "1"]
 KEY = Key(problem="made", n_objects=100, n_queries=5, kernel="linear", k=10, batch=5, threads=1)
-PROBLEM = replace(normal(200, 3, n_queries=6, seed=1), name="made")
+PROBLEM = replace(normal(200, 3, n_queries=6), name="made")
 
 
 @pytest.fixture(autouse=True)
 def no_peer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody but numpy is installed."""
-    monkeypatch.setattr("benchmarks.race.entrant._is_there", lambda name: False)
+    monkeypatch.setattr("benchmarks.race.entrant.is_installed", lambda name: False)
 
 
 def run(*more: str) -> int:
@@ -73,7 +74,7 @@ def whole_run(tmp_path_factory: pytest.TempPathFactory):
     """A run without data and peers, small as can be: its folder and its exit code."""
     folder = tmp_path_factory.mktemp("paper")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("benchmarks.race.entrant._is_there", lambda name: False)
+        patch.setattr("benchmarks.race.entrant.is_installed", lambda name: False)
         return folder, run("--out", str(folder))
 
 
@@ -94,7 +95,7 @@ def test_a_run_without_data_says_so_and_finds_no_fault(whole_run):
 
 
 def test_everyone_has_a_line_even_who_cannot_search(whole_run):
-    cells = Kept("paper", whole_run[0] / "paper.json", read=read_cell).cells
+    cells = Kept("paper", whole_run[0] / "paper.json", Cell).cells
     one = next(cell for cell in cells if cell.problem == "digits" and cell.kernel == "tanh")
     failures = {figure.name: figure.failure or "" for figure in one.figures}
     assert failures[TREE].startswith("NotMercerError")
@@ -185,9 +186,9 @@ def test_wrong_answers_of_ours_fail_and_those_of_peers_are_shown():
     bad = cell(figure(AUTO, median_us=1.0, evaluations=9.0, differ=1, ties=1), peer)
     failed = [check for check in checks([bad], []) if not check.holds]
     assert [check.claim for check in failed] == ["queries of ours with other ids than the scan"]
-    kept = Kept("paper", None, read=read_cell)
+    kept = Kept("paper", None, Cell)
     kept.add(good)
-    text = all_tables(kept, Kept("paper_approximate", None, read=approximate.read))
+    text = all_tables(kept, Kept("paper_approximate", None, ApproximateCell))
     assert "100 (3 wrong)" in text
     assert "3 of 5" in text
 
@@ -221,7 +222,7 @@ def test_broken_promises_fail(broken, holds):
 
 def test_promises_are_held_against_all_values():
     index = approximate.make_index(PROBLEM, LINEAR)
-    key = next(approximate.keys(PROBLEM, LINEAR, (3,)))
+    (key,) = approximate.keys(PROBLEM, LINEAR, (3,))
     found = approximate.measure(index, PROBLEM, LINEAR, key, "none")
     assert found.key == key
     assert {one.mode for one in found.outcomes} == {"epsilon", "relative", "rank", "budget"}
@@ -244,18 +245,18 @@ def test_promises_are_held_against_all_values():
 
 
 def test_a_tree_that_would_take_too_long_is_not_built():
-    kept = Kept("paper", None, read=read_cell)
+    kept = Kept("paper", None, Cell)
     facts = {"section": "proteins", "row": "proteins", "p": 3}
     kept.add(cell(figure(TREE, build_seconds=2.0), n_objects=1000, facts=facts))
     patient, hasty = (
-        {one.name: one for one in proteins._entrants(3, 5000, patience, kept)}
+        {one.name: one for one in protein_entrants(3, 5000, patience, kept)}
         for patience in (50.0, 49.0)
     )
     assert hasty[TREE].prepare is not patient[TREE].prepare
     with pytest.raises(RuntimeError, match=r"its tree might take 50 s"):
         hasty[TREE].prepare(None)  # type: ignore[arg-type]
     assert hasty[SCAN].name == SCAN
-    assert proteins._forecast(2, 5000, kept) is None
+    assert forecast(2, 5000, kept) is None
 
 
 def test_counts_are_the_kernel():
@@ -271,7 +272,7 @@ def test_rows_of_the_paper_are_read_or_noted(tmp_path, capsys):
     np.savez(tmp_path / "corel_10k_hist32.npz", X=rows)
     options = read_options("paper", None, ["--data", str(tmp_path)])
     collector = Collector(options)
-    found = {one.row: one for one in all_sets(collector, tmp_path, n_objects=100, n_queries=7)}
+    found = {one.row: one for one in all_sets(collector, n_objects=100, n_queries=7)}
     assert found.keys() == {"Opt-digits", "Corel"}
     corel = found["Corel"]
     assert (corel.problem.n_objects, corel.problem.n_queries) == (100, 7)

@@ -5,7 +5,7 @@ import contextlib
 import numpy as np
 import pytest
 from benchmarks.scale import sections
-from benchmarks.scale.program import main
+from benchmarks.scale.__main__ import SUITE
 from benchmarks.scale.simulation import simulate
 from benchmarks.scale.work import mnist
 
@@ -37,7 +37,7 @@ def _few_clusters(monkeypatch):
 @pytest.mark.usefixtures("_few_clusters")
 def test_it_runs_and_goes_on(tmp_path, capsys):
     out = tmp_path / "scale.json"
-    assert main(["--quick", "--out", str(out)]) == 0
+    assert SUITE.main(["--quick", "--out", str(out)]) == 0
     shown = capsys.readouterr().out
     assert "holds: queries with other answers than those of one index: 0.00" in shown
     for title in (
@@ -50,7 +50,7 @@ def test_it_runs_and_goes_on(tmp_path, capsys):
     ):
         assert f"**{title}**" in shown
     before = out.read_text()
-    assert main(["--quick", "--out", str(out)]) == 0  # nothing is measured again
+    assert SUITE.main(["--quick", "--out", str(out)]) == 0  # nothing is measured again
     assert out.read_text().partition('"cells"')[2] == before.partition('"cells"')[2]
 
 

@@ -3,20 +3,12 @@
 import numpy as np
 import pytest
 from benchmarks import units
-from benchmarks.datasets import Problem, normal
-from benchmarks.harness import ratio, run_rounds
-from benchmarks.noise import Moment, others_share
+from benchmarks.datasets import normal
+from benchmarks.harness import Moment, others_share, ratio, run_rounds
 from benchmarks.pictures import make_panels
 from benchmarks.report import Check
-from benchmarks.truth import Verdict, find_truth, judge
 
-SMALL = normal(60, 5, n_queries=7, seed=3)
-TIED = Problem(  # values 3, 5, 5, 1 and 0, 2, 2, 2
-    name="tied",
-    origin="written here",
-    objects=np.array([[3.0, 0.0], [5.0, 2.0], [5.0, 2.0], [1.0, 2.0]]),
-    queries=np.array([[1.0, 0.0], [0.0, 1.0]]),
-)
+SMALL = normal(60, 5, n_queries=7)
 
 
 def test_a_ratio_is_taken_within_each_round():
@@ -45,38 +37,6 @@ def test_the_share_of_others(monkeypatch):
     assert others_share(start, end._replace(everyone=None)) is None
     assert others_share(start, start) is None
     assert others_share(start, end._replace(clock=start.clock + 0.001)) == 1.0  # a tick is longer
-
-
-def test_truth_ranks_ties_by_smaller_index():
-    truth = find_truth(TIED, 3)
-    assert truth.indices.tolist() == [[1, 2, 0], [1, 2, 3]]
-    assert truth.values.tolist() == [[5.0, 5.0, 3.0], [2.0, 2.0, 2.0]]
-    assert truth.tolerance.tolist() == [0.0, 0.0]  # integers: nothing is near without being equal
-
-
-@pytest.mark.parametrize(
-    ("answer", "verdict"),
-    [
-        ([[1, 2, 0], [1, 2, 3]], Verdict(wrong=0, ties=0)),
-        ([[1, 2], [1, 2]], Verdict(wrong=0, ties=0)),
-        ([[2, 1, 0], [3, 2, 1]], Verdict(wrong=0, ties=2)),
-        ([[0, 1, 2], [1, 2, 3]], Verdict(wrong=1, ties=0)),  # order
-        ([[1, 2, 3], [1, 2, 0]], Verdict(wrong=2, ties=0)),  # set
-        ([[1, 1, 0], [1, 2, 3]], Verdict(wrong=1, ties=0)),  # twice the same
-        ([[1, 2, 4], [1, 2, 3]], Verdict(wrong=1, ties=0)),  # no such object
-        ([[1, 2, -1], [1, 2, 3]], Verdict(wrong=1, ties=0)),  # 3 is not zero
-    ],
-)
-def test_verdicts(answer, verdict):
-    assert judge(find_truth(TIED, 3), np.array(answer)) == verdict
-
-
-def test_near_ties_are_not_wrong_but_counted():
-    objects = np.array([[0.1], [np.nextafter(0.1, 1.0)], [0.2]])
-    problem = Problem(name="near", origin="", objects=objects, queries=np.array([[1.0]]))
-    truth = find_truth(problem, 3)
-    assert truth.indices.tolist() == [[2, 1, 0]]
-    assert judge(truth, np.array([[2, 0, 1]])) == Verdict(wrong=0, ties=1)
 
 
 def test_a_check_says_whether_it_holds():

@@ -1,0 +1,315 @@
+"""Indexes that change: adding and removing, and searching while another thread does both.
+
+A section yields its cases: a title, and what makes the trials of one contestant.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from benchmarks.harness import seconds_of
+from benchmarks.living.cell import Trial
+from benchmarks.living.sides import Contestant, K, Side
+from benchmarks.living.stage import Population, Stage
+from benchmarks.race.judge import Exactness
+
+_EVERY = 100  # objects between two searches
+_UNIT = 7  # the ids that users give are multiples of this, in no order
+_PACES = {
+    "nobody writes": 0.0,
+    "200 changes a second": 200.0,
+    "changes without a pause": float("inf"),
+}
+Cases: TypeAlias = Iterator[tuple[str, Callable[[Contestant], list[Trial]]]]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ground:
+    """What the sections of one set share: how it is measured, and indexes to begin with."""
+
+    stage: Stage
+    threads: int
+    lap_seconds: float = 60.0  # that adding or removing may take, before it is extrapolated
+    mix_seconds: float = 0.1
+    folder: Path = Path()
+    sides: dict[tuple[Any, ...], Side] = field(default_factory=dict)  # copied to change them
+    rebuild_seconds: dict[tuple[Any, ...], float] = field(default_factory=dict)  # of peers
+
+    def first(self, one: Contestant) -> Side:
+        """Return an index of the first rows, built once."""
+        build = partial(one.build, self.stage.first, None, self.threads)
+        return self.kept((one.name, self.stage.n_first, False), build)
+
+    def kept(self, key: tuple[Any, ...], build: Callable[[], Side]) -> Side:
+        """Return an index, built once; `key` says of whom and of what."""
+        if key not in self.sides:
+            self.sides[key] = build()
+        return self.sides[key]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddCase:
+    """How objects are added."""
+
+    batch: int
+    own_ids: bool = False  # numbers of the user's, in no order
+    searches: bool = False  # a search after every 100 objects
+
+    @property
+    def title(self) -> str:
+        """As tables say it."""
+        more = ", own ids" * self.own_ids + f", a search every {_EVERY}" * self.searches
+        return f"{_title(self.batch)}{more}"
+
+
+def _title(batch: int) -> str:
+    return "one by one" if batch == 1 else f"batches of {batch}"
+
+
+def adding(ground: Ground) -> Cases:
+    """Add objects, and hold what it takes against one build of everything."""
+    cases = [AddCase(batch=1), AddCase(batch=1, searches=True)]
+    cases += [AddCase(batch=batch) for batch in (100, 10_000)]
+    cases += [AddCase(batch=batch, own_ids=True) for batch in (1, 100, 10_000)]
+    for case in cases:
+        if case.batch <= ground.stage.n_later or case.batch == 1:
+            yield case.title, partial(add_trials, ground, case, {})
+
+
+def add_trials(
+    ground: Ground, case: AddCase, truths: dict[tuple[int, int], Population], one: Contestant
+) -> list[Trial]:
+    """Make a contestant ready to add to a copy of the same index in every round."""
+    stage = ground.stage.cut(one.most_objects or ground.stage.n_first)
+    numbers = np.arange(len(stage.rows), dtype=np.int64)
+    ids = _UNIT * np.random.default_rng(0).permutation(numbers) if case.own_ids else numbers
+    key = (one.name, stage.n_first, case.own_ids)
+    last: list[tuple[Side, int]] = []  # of the last round: the index, and how many were added
+
+    def build(n_objects: int) -> Side:
+        some = ids[:n_objects] if case.own_ids else None
+        return one.build(stage.rows[:n_objects], some, ground.threads)
+
+    def rebuild() -> float:
+        """Return the seconds of one build of everything: for peers, measured once."""
+        if key not in ground.rebuild_seconds or one.is_ours:
+            ground.rebuild_seconds[key] = seconds_of(lambda: build(len(stage.rows)))
+        return ground.rebuild_seconds[key]
+
+    def run() -> dict[str, float]:
+        last.clear()
+        first = ground.kept(key, partial(build, stage.n_first))
+        first.search(stage.queries[:1], K)  # whatever is built once is not timed
+        side = first.copy()
+        append = side.add if case.own_ids else side.append
+        searching: list[float] = []
+
+        def add(begin: int, end: int) -> float:
+            begin, end = begin + stage.n_first, end + stage.n_first
+            append(stage.rows[begin:end], ids[begin:end])
+            if not case.searches or (end - stage.n_first) % _EVERY:
+                return 0.0
+            at = len(searching) % len(stage.queries)
+            searching.append(seconds_of(lambda: side.search(stage.queries[at : at + 1], K)))
+            return searching[-1]
+
+        n_done, seconds = _repeat(add, stage.n_later, case.batch, trial, one, ground, "added")
+        last.append((side, n_done))
+        share = stage.n_later / n_done
+        after = seconds_of(lambda: side.search(stage.queries[:1], K))
+        found = {
+            "objects_per_second": n_done / seconds,
+            "seconds": seconds * share,
+            "rebuild_seconds": rebuild(),
+            "first_search_ms": after * 1e3,
+        }
+        found["rebuilds"] = found["seconds"] / found["rebuild_seconds"]
+        if case.searches:
+            both = (seconds + sum(searching)) * share
+            found["search_ms"] = sum(searching) / max(1, len(searching)) * 1e3
+            found["seconds_with_searches"] = both
+            found["rebuilds_with_searches"] = both / found["rebuild_seconds"]
+        return found
+
+    def check() -> Exactness:
+        ((side, n_done),) = last
+        n_present = stage.n_first + n_done
+        there = truths.setdefault(
+            (stage.n_first, n_done), Population(stage.rows[:n_present], ids[:n_present])
+        )
+        return there.judge(stage.queries, side.search(stage.queries, K))
+
+    trial = Trial(one.name, run, check)
+    return [trial]
+
+
+def _repeat(
+    change: Callable[[int, int], float],
+    n_objects: int,
+    batch: int,
+    trial: Trial,
+    one: Contestant,
+    ground: Ground,
+    done: str,
+) -> tuple[int, float]:
+    """Change some objects after others; return how many there was time for, and what it took.
+
+    Seconds that a change returns do not count.
+    """
+    at, excluded, patience = 0, 0.0, one.patience(ground.lap_seconds)
+    began = time.perf_counter()
+    while at < n_objects and (at == 0 or time.perf_counter() < began + patience):
+        end = min(at + batch, n_objects)
+        excluded += change(at, end)
+        at = end
+    seconds = time.perf_counter() - began - excluded
+    if at < n_objects:
+        trial.notes.append(
+            f"{done} {at} of {n_objects} in {patience:g} s: seconds are extrapolated"
+        )
+    return at, seconds
+
+
+def removing(ground: Ground) -> Cases:
+    """Remove as many objects as are added elsewhere."""
+    for batch in (1, 100, 10_000):
+        if batch <= ground.stage.n_later:
+            yield _title(batch), partial(remove_trials, ground, batch, {})
+
+
+def remove_trials(
+    ground: Ground, batch: int, truths: dict[int, Population], one: Contestant
+) -> list[Trial]:
+    """Make a contestant ready to remove from a copy of the same index in every round."""
+    stage = ground.stage
+    leaving = np.random.default_rng(1).permutation(stage.n_first)[: stage.n_later]
+    last: list[tuple[Side, int]] = []
+
+    def run() -> dict[str, float]:
+        last.clear()
+        side = ground.first(one).copy()
+
+        def remove(begin: int, end: int) -> float:
+            side.remove(leaving[begin:end])
+            return 0.0
+
+        n_done, seconds = _repeat(remove, len(leaving), batch, trial, one, ground, "removed")
+        last.append((side, n_done))
+        share = len(leaving) / n_done
+        return {"objects_per_second": n_done / seconds, "seconds": seconds * share}
+
+    def check() -> Exactness:
+        ((side, n_done),) = last
+        if n_done not in truths:
+            truths[n_done] = stage.population()
+            truths[n_done].leave(leaving[:n_done])
+        return truths[n_done].judge(stage.queries, side.search(stage.queries, K))
+
+    trial = Trial(one.name, run, check)
+    return [trial]
+
+
+def mixing(ground: Ground) -> Cases:
+    """Search with one thread while another adds and removes: how long single queries take."""
+    for title, pace in _PACES.items():
+        yield title, partial(_mix_trials, ground, pace)
+
+
+class Writer:
+    """Adds one object and removes one, over and over, in a thread of its own."""
+
+    def __init__(
+        self, stage: Stage, side: Side, guard: AbstractContextManager[Any], pace: float
+    ) -> None:
+        self._stage, self._side, self._guard, self._pace = stage, side, guard, pace
+        self._leaving = np.random.default_rng(2).permutation(stage.n_first)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self._failure: BaseException | None = None
+        self.n_pairs = 0
+
+    def __enter__(self) -> "Writer":
+        if self._pace > 0.0:
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        if self._pace > 0.0:
+            self._thread.join()
+        if self._failure is not None:
+            raise self._failure
+
+    def _run(self) -> None:
+        began = time.perf_counter()
+        try:
+            while not self._stop.is_set():
+                self._change()
+                due = began + 2 * self.n_pairs / self._pace
+                if due > time.perf_counter():
+                    self._stop.wait(due - time.perf_counter())
+        except BaseException as error:
+            self._failure = error
+
+    def _change(self) -> None:
+        stage, at = self._stage, self.n_pairs
+        row = stage.n_first + at % stage.n_later
+        with self._guard:
+            self._side.append(stage.rows[row : row + 1], np.array([stage.n_first + at]))
+        with self._guard:
+            self._side.remove(np.array([self._leaver(at)]))
+        self.n_pairs = at + 1
+
+    def _leaver(self, at: int) -> int:
+        """Objects that were present to begin with leave first, the others as they came."""
+        return int(self._leaving[at]) if at < self._stage.n_first else at
+
+    def population(self) -> Population:
+        """Return what is present now."""
+        stage, n = self._stage, self.n_pairs
+        added = stage.n_first + np.arange(n) % stage.n_later
+        rows = stage.rows[np.concatenate([np.arange(stage.n_first), added])]
+        there = Population(rows, np.arange(stage.n_first + n, dtype=np.int64))
+        there.leave(np.array([self._leaver(at) for at in range(n)], dtype=np.int64))
+        return there
+
+
+def _mix_trials(ground: Ground, pace: float, one: Contestant) -> list[Trial]:
+    """Make a contestant ready to be searched while a writer is at work."""
+    stage = ground.stage
+    last: list[tuple[Side, Writer]] = []
+
+    def run() -> dict[str, float]:
+        last.clear()
+        side, guard = ground.first(one).copy(), one.guard()
+        side.search(stage.queries[:1], K)
+        taken: list[float] = []
+        with Writer(stage, side, guard, pace) as writer:
+            began = now = time.perf_counter()
+            while now - began < ground.mix_seconds or not taken:
+                at = len(taken) % len(stage.queries)
+                with guard:
+                    side.search(stage.queries[at : at + 1], K)
+                taken.append(time.perf_counter() - now)  # waiting for the lock included
+                now += taken[-1]
+        last.append((side, writer))
+        return {
+            "p50_ms": float(np.percentile(taken, 50)) * 1e3,
+            "p99_ms": float(np.percentile(taken, 99)) * 1e3,
+            "max_ms": max(taken) * 1e3,
+            "queries_per_second": len(taken) / sum(taken),
+            "changes_per_second": 2 * writer.n_pairs / sum(taken),
+        }
+
+    def check() -> Exactness:
+        ((side, writer),) = last
+        return writer.population().judge(stage.queries, side.search(stage.queries, K))
+
+    return [Trial(one.name, run, check, notes=[] if one.is_ours else ["behind a lock"])]
