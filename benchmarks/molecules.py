@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -112,7 +113,7 @@ def make_molecules(
 
 
 def _count_bits(words: _Words) -> NDArray[np.int64]:
-    """Return the bits set in each row.
+    """Return how many bits are set in each row.
 
     A product with ones adds up small numbers faster than numpy's sum does; float32 holds them.
     """
@@ -142,9 +143,7 @@ def _database(folder: Path, n_objects: int) -> Path:
         part = file.with_suffix(".part.h5")  # nobody takes a file that was not finished
         part.unlink(missing_ok=True)
         with gzip.open(folder / FILE, "rt", encoding="utf-8") as lines:
-            molecules = [
-                [line.split()[0], i] for i, line in zip(range(n_objects), lines, strict=False)
-            ]
+            molecules = [[line.split()[0], i] for i, line in enumerate(islice(lines, n_objects))]
         create_db_file(
             mols_source=molecules,
             filename=str(part),

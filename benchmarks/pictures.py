@@ -10,12 +10,7 @@ _SHORT_AXIS = 300.0  # times from one end to the other
 
 
 def make_panels(
-    n_panels: int,
-    width: float,
-    height: float,
-    *,
-    n_columns: int = 1,
-    has_common_axes: bool = False,
+    n_panels: int, width: float, height: float, *, n_columns: int = 1, has_common_axes: bool = False
 ) -> tuple[Any, list[Any]] | None:
     """Return a figure and its panels, row after row; without matplotlib a line instead.
 
@@ -26,11 +21,8 @@ def make_panels(
         return None
     figures: Any = importlib.import_module("matplotlib.figure")
     figure = figures.Figure(figsize=(width, height), layout="constrained")
-    n_rows = -(-n_panels // n_columns)
-    panels = figure.subplots(
-        n_rows, n_columns, squeeze=False, sharey="row" if has_common_axes else False
-    )
-    return figure, list(panels.flat)
+    n_rows, share = -(-n_panels // n_columns), "row" if has_common_axes else False
+    return figure, list(figure.subplots(n_rows, n_columns, squeeze=False, sharey=share).flat)
 
 
 def mark_plainly(axis: Any) -> None:
@@ -45,7 +37,17 @@ def mark_plainly(axis: Any) -> None:
     axis.set_minor_formatter(ticker.NullFormatter())
 
 
-def save_picture(figure: Any, file: Path) -> None:
-    """Write a picture in the format that the name of the file asks for."""
+def save_picture(
+    figure: Any, panels: list[Any], file: Path, *, title: str = "", **legend: Any
+) -> None:
+    """Write a picture with a title, and a legend of all that stands in its panels."""
+    handles = {
+        label: handle
+        for panel in panels
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(handles.values(), handles, loc="outside lower center", **legend)
+    if title:
+        figure.suptitle(title)
     file.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(file, dpi=150)

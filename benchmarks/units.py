@@ -10,12 +10,15 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from statistics import median
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import fastmks
+from benchmarks.harness import ratio, run_rounds
+from benchmarks.report import markdown
 from fastmks import Index, _core
 
 _DIMENSIONS = (64, 256, 784)
@@ -23,7 +26,7 @@ _BATCHES = (1, 64)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print a table: microseconds of a query, and how many times less than portable code."""
+    """Print a table: microseconds of a query, and how many times faster than portable code."""
     parser = argparse.ArgumentParser(prog="benchmarks.units", description=__doc__)
     parser.add_argument("--objects", type=int, default=50_000)
     parser.add_argument("--queries", type=int, default=256)
@@ -31,29 +34,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     isas = _core.available_isas()
     print(f"fastmks {fastmks.__version__}, {options.objects} objects, k = 1, one thread")
-    print("| columns | queries at once | " + " | ".join(isas) + " |")
-    print("| " + "--- | " * (2 + len(isas)))
+    rows = []
     for dimension in _DIMENSIONS:
         rng = np.random.default_rng(0)
-        rows = rng.standard_normal((options.objects, dimension)).astype(np.float32)
-        queries = rng.standard_normal((options.queries, dimension)).astype(np.float32)
-        indexes = {isa: _built(rows, isa) for isa in isas}
-        answers = [index.search(queries, threads=1) for index in indexes.values()]
-        for answer in answers:
-            if answer.values.tobytes() != answers[0].values.tobytes():
-                print("the answers differ", file=sys.stderr)
-                return 1
+        objects, queries = (
+            rng.standard_normal((n, dimension)).astype(np.float32)
+            for n in (options.objects, options.queries)
+        )
+        indexes = [_built(objects, isa) for isa in isas]
+        if len({index.search(queries, threads=1).values.tobytes() for index in indexes}) > 1:
+            print("the answers differ", file=sys.stderr)
+            return 1
         for batch in _BATCHES:
-            seconds: dict[str, list[float]] = {isa: [] for isa in isas}
-            for _ in range(options.rounds):
-                for isa, index in indexes.items():
-                    seconds[isa].append(_lap(index, queries, batch))
-            print(f"| {dimension} | {batch} | " + " | ".join(_cells(seconds)) + " |", flush=True)
+            runs = [partial(_lap, index, queries, batch) for index in indexes]
+            laps = run_rounds(runs, rounds=options.rounds, warmups=0)
+            shown = [f"{median(own) * 1e6:.0f} µs, {ratio(laps[0], own):.1f}x" for own in laps]
+            rows.append([dimension, batch, *shown])
+    print(markdown(f"columns|queries at once|{'|'.join(isas)}", rows))
     return 0
 
 
-def _built(rows: NDArray[np.float32], isa: str) -> Index:
-    """Return an index whose filter is there, and that uses one unit from then on."""
+def _built(rows: Any, isa: str) -> Index:
+    """Return an index whose filter is built, and that uses one unit from then on."""
     os.environ["FASTMKS_ISA"] = isa
     try:
         index = Index(rows, algorithm="filter", threads=1)
@@ -63,22 +65,13 @@ def _built(rows: NDArray[np.float32], isa: str) -> Index:
     return index
 
 
-def _lap(index: Index, queries: NDArray[np.float32], batch: int) -> float:
-    """Return the seconds of a query when so many are asked at once."""
+def _lap(index: Index, queries: Any, batch: int) -> float:
+    """Return the seconds of a query when a batch is asked at once."""
     asked = queries if batch > 1 else queries[: max(8, len(queries) // 8)]
     started = time.perf_counter()
     for begin in range(0, len(asked), batch):
         index.search(asked[begin : begin + batch], threads=1)
     return (time.perf_counter() - started) / len(asked)
-
-
-def _cells(seconds: dict[str, list[float]]) -> list[str]:
-    first = next(iter(seconds.values()))
-    cells = []
-    for own in seconds.values():
-        ratio = median(a / b for a, b in zip(first, own, strict=True))
-        cells.append(f"{median(own) * 1e6:.0f} µs, {ratio:.1f}x")
-    return cells
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from benchmarks.kernels import COSINE, LINEAR, KernelCase
 from benchmarks.race.cell import Cell, Pace, exactness_checks
 from benchmarks.race.contest import Contest, hold
 from benchmarks.race.entrant import NOT_INSTALLED, Entrant
-from benchmarks.race.mlpack_entrant import mlpack_single_tree
+from benchmarks.race.mlpack import mlpack_single_tree
 from benchmarks.race.names import MLPACK
 from benchmarks.race.ours import our_entrants
 from benchmarks.suite import EVERYTHING, Kept, Run, Suite

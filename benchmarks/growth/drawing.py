@@ -117,14 +117,7 @@ def _draw(
         one.set(ylabel=picture.label)
     for one in axes[len(panels) :]:
         one.set_visible(False)
-    figure.suptitle(title)
-    handles = {
-        label: handle
-        for one in axes
-        for handle, label in zip(*one.get_legend_handles_labels(), strict=True)
-    }
-    figure.legend(handles.values(), handles, loc="outside lower center", ncols=3)
-    save_picture(figure, file)
+    save_picture(figure, axes, file, title=title, ncols=3)
 
 
 def _mark_dimensions(axes: Any) -> None:

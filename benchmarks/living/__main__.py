@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.living.cell import Cell, Key, Trial, key_of, run_cell, trials_of
 from benchmarks.living.changes import Cases, Ground, adding, mixing, removing
 from benchmarks.living.files import files
-from benchmarks.living.moving import make_stage, move_cases, move_trial
+from benchmarks.living.moving import move_cases, move_trial
 from benchmarks.living.sides import contestants
 from benchmarks.living.stage import Stage, collect
 from benchmarks.living.tables import all_tables, checks, line_of
@@ -68,8 +68,8 @@ def _measure_moving(run: Run[Cell]) -> None:
     cases = dict(move_cases(n_objects, n_tree, threads))
     run.expect(len(cases))
     for key in run.missing(list(cases)):
-        stage = make_stage(cases[key], n_queries)
-        _measure_cell(run, key, stage, [move_trial(stage, cases[key], threads=threads)])
+        stage = cases[key].stage(n_queries)
+        _measure_cell(run, key, stage, [move_trial(stage, cases[key].algorithm, threads=threads)])
 
 
 def _measure_cell(run: Run[Cell], key: Key, stage: Stage, trials: list[Trial]) -> None:

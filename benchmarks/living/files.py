@@ -13,13 +13,13 @@ import numpy as np
 
 from benchmarks.living.cell import Trial
 from benchmarks.living.changes import Cases, Ground
-from benchmarks.living.memory import drop_pages, page_share, read_pages, rollup
+from benchmarks.living.memory import drop_pages, page_share, read_pages, rollup, synchronize
 from benchmarks.living.sides import Contestant, Side
 from benchmarks.living.stage import Population
 from benchmarks.race.judge import Exactness
 
 FRESH_PROCESSES = 4
-_NOT_MEASURES = ("found", "pss_mb", "pss_before_mb")
+_SHARED = ("pss_mb", "pss_before_mb")  # of several processes
 
 
 def files(ground: Ground) -> Cases:
@@ -41,7 +41,7 @@ def _saving(ground: Ground, one: Contestant) -> list[Trial]:
         started = time.perf_counter()
         sides[0].save(file)
         saved = time.perf_counter()
-        _synchronize(file)
+        synchronize(file)
         synced = time.perf_counter()
         size = file.stat().st_size
         return {
@@ -60,24 +60,26 @@ def _loading(ground: Ground, case: str, one: Contestant) -> list[Trial]:
 
 def _loading_by(ground: Ground, case: str, one: Contestant, how: str) -> Trial:
     answers: list[dict[str, Any]] = []
+    is_shared = case == "four processes"
 
     def run() -> dict[str, float]:
-        file = _file_of(ground, one)
+        file = ground.folder / f"{one.name}.index"
+        if not file.exists():
+            one.build(ground.stage.first, None, ground.threads).save(file)
+            synchronize(file)
         (drop_pages if case == "cold" else read_pages)(file)
         cached = page_share(file)
-        task = _task(ground, one) | {"do": "load", "how": how, "file": str(file)}
-        is_shared = case == "four processes"
+        task = _task(ground, one, do="load", how=how, file=str(file))
         answers[:] = visit(task, processes=FRESH_PROCESSES if is_shared else 1)
         if is_shared:
-            pss, bare = (
-                sum(answer[name] for answer in answers) for name in ("pss_mb", "pss_before_mb")
-            )
+            pss, bare = (sum(one[name] for one in answers) for name in _SHARED)
             return {"pss_mb": pss, "pss_more_mb": pss - bare}
         return _measures(answers[0]) | {"cached_before": -1.0 if cached is None else cached}
 
-    return Trial(
-        f"{one.name}: {how}", run, lambda: _judge(ground, ground.stage.population(), answers[0])
-    )
+    def check() -> Exactness:
+        return _judge(ground, ground.stage.population(), answers[0])
+
+    return Trial(f"{one.name}: {how}", run, check)
 
 
 def _shrinking(ground: Ground, one: Contestant) -> list[Trial]:
@@ -86,9 +88,8 @@ def _shrinking(ground: Ground, one: Contestant) -> list[Trial]:
     leaving = np.random.default_rng(3).permutation(stage.n_first)[: 9 * stage.n_first // 10]
 
     def run() -> dict[str, float]:
-        files = {"rows": stage.first, "leaving": leaving}
-        files_of = {name: _array(ground, name, array) for name, array in files.items()}
-        answers[:] = visit(_task(ground, one) | files_of | {"do": "shrink"})
+        rows, gone = _array(ground, "rows", stage.first), _array(ground, "leaving", leaving)
+        answers[:] = visit(_task(ground, one, do="shrink", rows=rows, leaving=gone))
         return _measures(answers[0])
 
     def check() -> Exactness:
@@ -100,25 +101,16 @@ def _shrinking(ground: Ground, one: Contestant) -> list[Trial]:
 
 
 def _measures(answer: dict[str, Any]) -> dict[str, float]:
-    return {name: value for name, value in answer.items() if name not in _NOT_MEASURES}
+    return {name: value for name, value in answer.items() if name not in ("found", *_SHARED)}
 
 
-def _task(ground: Ground, one: Contestant) -> dict[str, Any]:
+def _task(ground: Ground, one: Contestant, **more: str) -> dict[str, Any]:
     queries = _array(ground, "queries", ground.stage.queries)
-    return {"contestant": one.name, "threads": ground.threads, "queries": queries}
+    return {"contestant": one.name, "threads": ground.threads, "queries": queries, **more}
 
 
 def _judge(ground: Ground, there: Population, answer: dict[str, Any]) -> Exactness:
     return there.judge(ground.stage.queries, np.array(answer["found"], dtype=np.int64))
-
-
-def _file_of(ground: Ground, one: Contestant) -> Path:
-    """Return the file of an index, written when it is first needed."""
-    file = ground.folder / f"{one.name}.index"
-    if not file.exists():
-        one.build(ground.stage.first, None, ground.threads).save(file)
-        _synchronize(file)
-    return file
 
 
 def _array(ground: Ground, name: str, array: np.ndarray[Any, Any]) -> str:
@@ -128,17 +120,9 @@ def _array(ground: Ground, name: str, array: np.ndarray[Any, Any]) -> str:
     return str(file)
 
 
-def _synchronize(file: Path) -> None:
-    handle = os.open(file, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def visit(task: dict[str, Any], *, processes: int = 1) -> list[dict[str, Any]]:
     """Return the answers of fresh processes; all have loaded when their memory is measured."""
-    threads = str(task["threads"])
+    pools = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
     children = [
         subprocess.Popen(
             [sys.executable, "-m", "benchmarks.living.visitor"],
@@ -147,7 +131,7 @@ def visit(task: dict[str, Any], *, processes: int = 1) -> list[dict[str, Any]]:
             stderr=subprocess.PIPE,
             text=True,
             cwd=Path(__file__).parents[2],
-            env=os.environ | {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads},
+            env=os.environ | dict.fromkeys(pools, str(task["threads"])),
         )
         for _ in range(processes)
     ]

@@ -22,15 +22,20 @@ def rollup(process: int | None = None) -> dict[str, float]:
     return found
 
 
-def drop_pages(file: Path) -> None:
-    """Let go of what is cached of a file, once it is on the disk."""
+def synchronize(file: Path, *, drops_pages: bool = False) -> None:
+    """Have a file on the disk, and none of it cached if asked for."""
     handle = os.open(file, os.O_RDONLY)
     try:
         os.fsync(handle)
-        if hasattr(os, "posix_fadvise"):
+        if drops_pages and hasattr(os, "posix_fadvise"):
             os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
     finally:
         os.close(handle)
+
+
+def drop_pages(file: Path) -> None:
+    """Let go of what is cached of a file."""
+    synchronize(file, drops_pages=True)
 
 
 def read_pages(file: Path) -> None:

@@ -1,4 +1,4 @@
-"""What growing costs in work: how often objects are put together anew, and kernel evaluations.
+"""What growing costs in work: how often objects are put together again, and kernel evaluations.
 
 Counted by looking at the parts of an index after every add and every search.
 """
@@ -6,7 +6,7 @@ Counted by looking at the parts of an index after every add and every search.
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,31 +20,33 @@ from benchmarks.race.judge import Exactness
 _EVERY = 100  # objects between two searches
 
 
-@dataclass(frozen=True, kw_only=True)
-class MoveCase:
+class MoveCase(NamedTuple):
     """An index that grows one object at a time."""
 
     algorithm: str
     n_first: int
     n_later: int
-    n_columns: int | None = None  # uniform points of so many columns instead of decaying rows
+    n_columns: int | None = None  # uniform points of this many columns instead of decaying rows
 
-    @property
-    def title(self) -> str:
-        """As tables say it."""
-        return f"{self.algorithm}, {self.n_first} and {self.n_later} more"
-
-    @property
-    def problem(self) -> str:
-        """The name of the set."""
-        return "decaying" if self.n_columns is None else f"uniform {self.n_columns}-d"
+    def stage(self, n_queries: int) -> Stage:
+        """Return the rows of the case, float64."""
+        if self.n_columns is None:
+            return decaying(self.n_first, self.n_later, n_queries)
+        random = np.random.default_rng(0)
+        return Stage(
+            name=f"uniform {self.n_columns}-d",
+            origin="generated, seed 0: uniform between 0 and 1",
+            rows=random.random((self.n_first + self.n_later, self.n_columns)),
+            n_first=self.n_first,
+            queries=random.random((n_queries, self.n_columns)),
+        )
 
 
 @dataclass
 class Moved:
     """What was counted, over the contents of parts that were not there to begin with."""
 
-    n_moved: int = 0  # objects in parts that were made anew, and are no longer fresh
+    n_moved: int = 0  # objects in parts that were made again, and are no longer fresh
     evaluations: int = 0  # of the kernel, to build trees
     seen: set[Any] = field(default_factory=set)  # when last looked
     built: set[Any] = field(default_factory=set)  # those of them that have trees
@@ -62,16 +64,16 @@ def move_cases(n_objects: int, n_tree: int, threads: int) -> Iterator[tuple[Key,
     """Return the cells of this section."""
     tenth = max(1, n_objects // 10)
     for case in (
-        MoveCase(algorithm="filter", n_first=n_objects, n_later=tenth),
-        MoveCase(algorithm="filter", n_first=1, n_later=tenth),
-        MoveCase(algorithm="tree", n_first=n_tree, n_later=max(1, n_tree // 10)),
-        MoveCase(algorithm="tree", n_first=1, n_later=n_tree),
-        MoveCase(algorithm="tree", n_first=n_objects, n_later=tenth, n_columns=3),
+        MoveCase("filter", n_objects, tenth),
+        MoveCase("filter", 1, tenth),
+        MoveCase("tree", n_tree, max(1, n_tree // 10)),
+        MoveCase("tree", 1, n_tree),
+        MoveCase("tree", n_objects, tenth, n_columns=3),
     ):
         key = Key(
             section="moving",
-            case=case.title,
-            problem=case.problem,
+            case=f"{case.algorithm}, {case.n_first} and {case.n_later} more",
+            problem="decaying" if case.n_columns is None else f"uniform {case.n_columns}-d",
             dtype="float64",
             n_objects=case.n_first,
             threads=threads,
@@ -79,27 +81,13 @@ def move_cases(n_objects: int, n_tree: int, threads: int) -> Iterator[tuple[Key,
         yield key, case
 
 
-def make_stage(case: MoveCase, n_queries: int) -> Stage:
-    """Return the rows of a case, float64."""
-    if case.n_columns is None:
-        return decaying(case.n_first, case.n_later, n_queries)
-    random = np.random.default_rng(0)
-    return Stage(
-        name=case.problem,
-        origin="generated, seed 0: uniform between 0 and 1",
-        rows=random.random((case.n_first + case.n_later, case.n_columns)),
-        n_first=case.n_first,
-        queries=random.random((n_queries, case.n_columns)),
-    )
-
-
-def move_trial(stage: Stage, case: MoveCase, *, threads: int) -> Trial:
+def move_trial(stage: Stage, algorithm: str, *, threads: int) -> Trial:
     """Make the index ready to grow; the counting is done once, and not timed."""
     grown: list[fastmks.Index] = []
     counted: list[Moved] = []
 
     def build(n_objects: int) -> fastmks.Index:
-        return fastmks.Index(stage.rows[:n_objects], algorithm=case.algorithm, threads=threads)
+        return fastmks.Index(stage.rows[:n_objects], algorithm=algorithm, threads=threads)
 
     def run() -> dict[str, float]:
         first = build(stage.n_first)
@@ -125,7 +113,7 @@ def move_trial(stage: Stage, case: MoveCase, *, threads: int) -> Trial:
         there = Population(stage.rows, np.arange(len(stage.rows), dtype=np.int64))
         return there.judge(stage.queries, np.asarray(grown[0].search(stage.queries, K).ids))
 
-    return Trial(f"fastmks {case.algorithm}", run, check)
+    return Trial(f"fastmks {algorithm}", run, check)
 
 
 def count_moves(index: fastmks.Index, stage: Stage, *, searches: bool) -> Moved:

@@ -5,7 +5,6 @@ Peers are imported when they are needed, so that a process has only what it uses
 
 import importlib
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -26,47 +25,18 @@ FASTMKS = "fastmks filter"
 _OURS_LONGER = 4.0  # times: what we do should not be guessed
 
 
-class Side(ABC):
-    """An index of one contestant."""
+class Side:
+    """An index of fastmks; peers do the same in their own way."""
 
     def __init__(self, index: Any, threads: int) -> None:
-        self.index = index
-        self.threads = threads
-
-    @abstractmethod
-    def add(self, rows: _Rows, ids: _Ids) -> None:
-        """Add rows under ids."""
-
-    def append(self, rows: _Rows, ids: _Ids) -> None:
-        """Add rows under the numbers that follow; a peer has to be told them."""
-        self.add(rows, ids)
-
-    @abstractmethod
-    def remove(self, ids: _Ids) -> None:
-        """Remove objects by their ids."""
-
-    @abstractmethod
-    def search(self, queries: _Rows, k: int) -> _Ids:
-        """Return the ids of the k best of each query."""
-
-    def copy(self) -> "Side":
-        """Return an index of the same objects that changes on its own."""
-        return type(self)(self.index.copy(), self.threads)
-
-    def save(self, file: Path) -> None:
-        """Write a file, as its library does when told nothing else."""
-        self.index.save(str(file))
-
-
-class Fastmks(Side):
-    """fastmks."""
+        self.index, self.threads = index, threads
 
     def add(self, rows: _Rows, ids: _Ids) -> None:
         """Add rows under ids."""
         self.index.add(rows, ids=ids)
 
     def append(self, rows: _Rows, ids: _Ids) -> None:
-        """Add rows; the numbers are its own."""
+        """Add rows under the numbers that follow; a peer has to be told them."""
         self.index.add(rows)
 
     def remove(self, ids: _Ids) -> None:
@@ -77,10 +47,20 @@ class Fastmks(Side):
         """Return the ids of the k best of each query."""
         return np.asarray(self.index.search(queries, k).ids)
 
+    def copy(self) -> "Side":
+        """Return an index of the same objects that changes on its own."""
+        return type(self)(self.index.copy(), self.threads)
+
+    def save(self, file: Path) -> None:
+        """Write a file, as its library does when told nothing else."""
+        self.index.save(str(file))
+
 
 class _Faiss(Side):
     def add(self, rows: _Rows, ids: _Ids) -> None:
         self.index.add_with_ids(rows, ids)
+
+    append = add
 
     def remove(self, ids: _Ids) -> None:
         self.index.remove_ids(ids)
@@ -98,6 +78,8 @@ class _Faiss(Side):
 class _Usearch(Side):
     def add(self, rows: _Rows, ids: _Ids) -> None:
         self.index.add(ids, rows, threads=self.threads)
+
+    append = add
 
     def remove(self, ids: _Ids) -> None:
         self.index.remove(ids, threads=self.threads)
@@ -119,7 +101,7 @@ class Contestant:
     build: Callable[[_Rows, "_Ids | None", int], Side]  # rows, ids, threads
     loads: dict[str, Callable[[str, int], Side]]  # by how: file, threads
     needs: str | None = None  # a module
-    dtypes: tuple[str, ...] = ("float32",)
+    dtypes: tuple[str, ...] = ("float32", "float64")
     is_ours: bool = False
     most_objects: int | None = None  # to begin with, where more would take minutes
     note: str | None = None
@@ -142,16 +124,16 @@ class Contestant:
 
 def contestants(section: str | None = None) -> list[Contestant]:
     """Return all contestants, or those of a section, ours first."""
+    ours: dict[str, dict[str, Any]] = {
+        "load": {},
+        "load, verify=False": {"verify": False},
+        "load, mmap=False": {"mmap": False},
+    }
     everyone = [
         Contestant(
             name=FASTMKS,
             build=_build_fastmks,
-            loads={
-                "load": _load_fastmks,
-                "load, verify=False": partial(_load_fastmks, verify=False),
-                "load, mmap=False": partial(_load_fastmks, mmap=False),
-            },
-            dtypes=("float32", "float64"),
+            loads={how: partial(_load_fastmks, **options) for how, options in ours.items()},
             is_ours=True,
         ),
         Contestant(
@@ -162,17 +144,14 @@ def contestants(section: str | None = None) -> list[Contestant]:
                 "read_index, MMAP_IFC": partial(_load_faiss, flag="IO_FLAG_MMAP_IFC"),
             },
             needs="faiss",
+            dtypes=("float32",),
             note="IndexIDMap2 over IndexFlatIP; mapped, it is read-only: an add ends the process",
         ),
         Contestant(
             name="usearch, smallest graph",
             build=partial(_build_usearch, connectivity=2, expansion_add=1),
-            loads={
-                "load": partial(_load_usearch, is_view=False),
-                "view": partial(_load_usearch, is_view=True),
-            },
+            loads={how: partial(_load_usearch, is_view=how == "view") for how in ("load", "view")},
             needs="usearch.index",
-            dtypes=("float32", "float64"),
             note="exact=True needs no graph: connectivity=2, expansion_add=1 make adding cheapest",
         ),
         Contestant(
@@ -180,7 +159,6 @@ def contestants(section: str | None = None) -> list[Contestant]:
             build=_build_usearch,
             loads={},
             needs="usearch.index",
-            dtypes=("float32", "float64"),
             most_objects=20_000,
             note="as it comes, with a graph for approximate searches; 20000 objects to begin with",
             only="adding",
@@ -196,11 +174,11 @@ def find_contestant(name: str) -> Contestant:
 
 def _build_fastmks(rows: _Rows, ids: _Ids | None, threads: int) -> Side:
     index = _module("fastmks").Index(rows, algorithm="filter", ids=ids, threads=threads)
-    return Fastmks(index, threads)
+    return Side(index, threads)
 
 
-def _load_fastmks(file: str, threads: int, **options: bool) -> Side:
-    return Fastmks(_module("fastmks").load(file, threads=threads, **options), threads)
+def _load_fastmks(file: str, threads: int, **options: Any) -> Side:
+    return Side(_module("fastmks").load(file, threads=threads, **options), threads)
 
 
 def _build_faiss(rows: _Rows, ids: _Ids | None, threads: int) -> Side:

@@ -8,7 +8,6 @@ with the `cc` of the system, and with numba where it is installed.
 import argparse
 import ctypes
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,7 @@ class Row:
     ratio: float
 
 
-def busy(x: Sequence[float], y: Sequence[float]) -> float:
+def _busy(x: Sequence[float], y: Sequence[float]) -> float:
     """Multiply vectors, in about 20 microseconds."""
     for _ in range(36):
         total = 0.0
@@ -62,64 +62,49 @@ def busy(x: Sequence[float], y: Sequence[float]) -> float:
     return total
 
 
-def products(x: _Floats, ys: _Floats) -> _Floats:
-    """Return the inner products of a vector and many."""
-    values: _Floats = (ys * x).sum(axis=1)
-    return values
+def _products(x: _Floats, ys: _Floats) -> _Floats:
+    return np.asarray((ys * x).sum(axis=1))
 
 
-def shared(x: frozenset[str], y: frozenset[str]) -> float:
+def _shared(x: frozenset[str], y: frozenset[str]) -> float:
     """Return how many elements two sets share: a Mercer kernel."""
     return float(len(x & y))
 
 
-def cpu(work: Callable[[], Any]) -> float:
-    """Return the CPU seconds of some work."""
+def _cpu(work: Callable[[], Any]) -> float:
     started = time.process_time()
     work()
     return time.process_time() - started
 
 
-def rounds_of(ours: Callable[[], Any], other: Callable[[], Any], rounds: int) -> tuple[float, ...]:
-    """Return the median seconds of both, and of their ratio, taking turns."""
-    pairs = [(cpu(ours), cpu(other)) for _ in range(rounds)]
-    ratios = [a / b for a, b in pairs]
-    return (
-        *(statistics.median(side) for side in zip(*pairs, strict=True)),
-        statistics.median(ratios),
-    )
+def _in_turn(ours: Callable[[], Any], other: Callable[[], Any], rounds: int) -> Iterator[float]:
+    """Yield the median CPU seconds of both, and of their ratio."""
+    pairs = [(_cpu(ours), _cpu(other)) for _ in range(rounds)]
+    yield from (median(side) for side in zip(*pairs, strict=True))
+    yield median(a / b for a, b in pairs)
 
 
-def call(times: range, x: Sequence[float], y: Sequence[float]) -> list[float]:
-    """Call the busy function so many times."""
-    return [busy(x, y) for _ in times]
+def _call(times: range, x: Sequence[float], y: Sequence[float]) -> list[float]:
+    return [_busy(x, y) for _ in times]
 
 
-def overhead(n: int, n_queries: int, rounds: int) -> Iterator[Row]:
+def _overhead(n: int, n_queries: int, rounds: int) -> Iterator[Row]:
     """Compare searches with as many bare calls of their function."""
     vectors = np.random.default_rng(0).normal(size=(n + n_queries, 6)).tolist()
     objects, queries = vectors[:n], vectors[n:]
-    index = Index(objects, busy, threads=1)
+    index = Index(objects, _busy, threads=1)
     for algorithm in ("scan", "tree"):
-        stats = index.search(queries, 10, algorithm=algorithm).stats
+        search = partial(index.search, queries, 10, algorithm=algorithm)
+        stats = search().stats
         calls = range(stats.kernel_evaluations + stats.self_evaluations)
-        seconds = rounds_of(
-            partial(index.search, queries, 10, algorithm=algorithm),
-            partial(call, calls, objects[0], objects[1]),
-            rounds,
-        )
-        yield Row(
-            f"{algorithm}, Python function, beside its bare calls",
-            n,
-            n_queries,
-            stats.kernel_evaluations,
-            n * n_queries,
-            index.tree.build_evaluations if algorithm == "tree" else 0,
-            *seconds,
-        )
+        seconds = _in_turn(search, partial(_call, calls, *objects[:2]), rounds)
+        case = f"{algorithm}, Python function, beside its bare calls"
+        built = index.tree.build_evaluations if algorithm == "tree" else 0
+        counts = (stats.kernel_evaluations, n * n_queries, built)
+        yield Row(case, n, n_queries, *counts, *seconds)
 
 
-def against_built_in(
+def _against_built_in(
     case: str, kernel: kernels.Kernel, n: int, columns: int, rounds: int
 ) -> Iterator[Row]:
     """Compare a scan of vectors with that of the linear kernel, one thread."""
@@ -129,45 +114,27 @@ def against_built_in(
     same = mine.search(queries, 10).indices == linear.search(queries, 10).indices
     if not same.all():
         raise AssertionError(f"{case}: answers differ from the built-in kernel's")
-    seconds = rounds_of(
-        lambda: mine.search(queries, 10), lambda: linear.search(queries, 10), rounds
+    seconds = _in_turn(
+        partial(mine.search, queries, 10), partial(linear.search, queries, 10), rounds
     )
-    evaluations = n * len(queries)
-    yield Row(
-        f"scan, {case}, {columns} columns, beside Linear()",
-        n,
-        len(queries),
-        evaluations,
-        evaluations,
-        0,
-        *seconds,
-    )
+    title, work = f"scan, {case}, {columns} columns, beside Linear()", n * len(queries)
+    yield Row(title, n, len(queries), work, work, 0, *seconds)
 
 
-def saved(case: str, sets: Sequence[frozenset[str]], n_queries: int) -> Iterator[Row]:
+def _saved(case: str, sets: Sequence[frozenset[str]], n_queries: int) -> Iterator[Row]:
     """Count what a tree saves of a Python kernel."""
     objects, queries = sets[:-n_queries], sets[-n_queries:]
-    index = Index(objects, kernels.Normalized(kernels.Custom(shared)), threads=1)
-    tree = index.tree
+    index = Index(objects, kernels.Normalized(kernels.Custom(_shared)), threads=1)
     for k in (1, 10):
-        seconds = rounds_of(
-            partial(index.search, queries, k, algorithm="tree"),
-            partial(index.search, queries, k, algorithm="scan"),
-            1,
+        tree, scan = (
+            partial(index.search, queries, k, algorithm=name) for name in ("tree", "scan")
         )
-        stats = index.search(queries, k, algorithm="tree").stats
-        yield Row(
-            f"tree, {case}, k = {k}, beside the scan",
-            len(objects),
-            n_queries,
-            stats.kernel_evaluations,
-            len(objects) * n_queries,
-            tree.build_evaluations,
-            *seconds,
-        )
+        seconds, n = _in_turn(tree, scan, 1), len(objects)
+        work = (tree().stats.kernel_evaluations, n * n_queries, index.tree.build_evaluations)
+        yield Row(f"tree, {case}, k = {k}, beside the scan", n, n_queries, *work, *seconds)
 
 
-def recipes(n: int) -> list[frozenset[str]]:
+def _recipes(n: int) -> list[frozenset[str]]:
     """Return small sets: four or five things, most of them from one of twenty groups of eight."""
     rng = np.random.default_rng(3)
     groups = [[f"{group} {i}" for i in range(8)] for group in range(20)]
@@ -177,7 +144,7 @@ def recipes(n: int) -> list[frozenset[str]]:
     ]
 
 
-def sentences(n: int) -> list[frozenset[str]]:
+def _sentences(n: int) -> list[frozenset[str]]:
     """Return sentences as sets of three-letter parts: three words of one of forty are changed."""
     rng = np.random.default_rng(2)
     words = ["".join(rng.choice(list("abcdefghij"), 6)) for _ in range(300)]
@@ -191,7 +158,7 @@ def sentences(n: int) -> list[frozenset[str]]:
     return found
 
 
-def compiled(note: Callable[[str], None]) -> Iterator[tuple[str, kernels.Kernel]]:
+def _compiled(note: Callable[[str], None]) -> Iterator[tuple[str, kernels.Kernel]]:
     """Yield the inner product as each compiler here compiles it."""
     cc = shutil.which("cc")
     if cc and is_installed("scipy"):
@@ -237,15 +204,15 @@ def _measure(options: argparse.Namespace, collector: Collector) -> Iterator[Row]
     rounds = options.rounds or (3 if quick else 9)
     n = options.objects or (300 if quick else 2000)
     n_queries = options.queries or (5 if quick else 100)
-    yield from overhead(n, min(n_queries, 10), rounds)
-    block = kernels.Custom(block=products)
+    yield from _overhead(n, min(n_queries, 10), rounds)
+    block = kernels.Custom(block=_products)
     vectors = options.objects or (2000 if quick else 20_000)
-    yield from against_built_in("Python block function", block, vectors, 64, rounds)
-    for case, kernel in compiled(collector.note):
+    yield from _against_built_in("Python block function", block, vectors, 64, rounds)
+    for case, kernel in _compiled(collector.note):
         for columns in (16, 64, 256):
-            yield from against_built_in(case, kernel, vectors, columns, rounds)
-    yield from saved("small sets in Python", recipes(n + n_queries), n_queries)
-    yield from saved("sentences in Python", sentences(n + n_queries), n_queries)
+            yield from _against_built_in(case, kernel, vectors, columns, rounds)
+    yield from _saved("small sets in Python", _recipes(n + n_queries), n_queries)
+    yield from _saved("sentences in Python", _sentences(n + n_queries), n_queries)
     share = others_share(before, now())
     if share is not None:
         collector.note(f"others took {share:.0%} of the machine meanwhile")

@@ -16,7 +16,7 @@ from benchmarks.paper.sets import PaperSet
 from benchmarks.race.cell import Cell
 from benchmarks.race.contest import Contest
 from benchmarks.race.entrant import Entrant, RefusedError, Task
-from benchmarks.race.mlpack_entrant import mlpack_pair
+from benchmarks.race.mlpack import mlpack_pair
 from benchmarks.race.names import DUAL, NUMPY, TREE, TREE_OF_ONE
 from benchmarks.race.numpy_search import prepare_numpy, select_by_groups
 from benchmarks.race.ours import our_entrants

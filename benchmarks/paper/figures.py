@@ -15,44 +15,36 @@ _Speedup: TypeAlias = Callable[[Cell, str], float | None]
 
 _LEAST = 0.05  # slower than this is drawn as this
 _BLUES = ("#9ecae1", "#6baed6", "#3182bd", "#08519c")  # k = 1, 2, 5, 10
-_MARKERS = {
-    FILTER: ("D", "#e6550d"),
-    MLPACK: ("x", "#000000"),
-    TREE: ("o", "#31a354"),
-    NUMPY: ("_", "#756bb1"),
-}
+_ORANGE = "#e6550d"
+_MARKERS = {FILTER: ("D", _ORANGE), MLPACK: ("x", "#000000"), TREE: ("o", "#31a354")}
+_MARKERS[NUMPY] = ("_", "#756bb1")
 _PROMISED = {
     "epsilon": "promised error / median value",
     "relative": "promised relative error",
     "rank": "promised rank / objects",
     "budget": "budget / evaluations of the exact search",
 }
+# Of growing sets of proteins: what is drawn, and the entrants with the styles of their lines.
+_PROTEINS: tuple[tuple[str, _Speedup, dict[str, str]], ...] = (
+    ("evaluations", evaluation_speedup, {TREE_OF_ONE: "o-", FILTER: "D--"}),
+    ("time", time_speedup, {TREE: "o-", AUTO: "D--"}),
+)
 
 
 def draw_all(cells: Sequence[Cell], promises: Sequence[ApproximateCell], folder: Path) -> None:
     """Write all pictures for which there are cells."""
     vectors = [cell for cell in cells if cell.facts.get("section") == "vectors"]
+    linear = [cell for cell in vectors if cell.kernel == LINEAR.name]
     grown = [cell for cell in cells if cell.facts.get("section") == "proteins"]
+    fewer = "kernel evaluations of a linear scan / those of the search"
+    faster = "time of fastmks' linear scan / that of the search"
+    counted, timed = (TREE_OF_ONE, FILTER, MLPACK), (AUTO, TREE, MLPACK, NUMPY)
     if vectors:
-        _draw_sets(
-            vectors,
-            folder / "paper_evaluations.png",
-            evaluation_speedup,
-            bars=TREE_OF_ONE,
-            marks=(FILTER, MLPACK),
-            title="kernel evaluations of a linear scan / those of the search",
-        )
-        linear = [cell for cell in vectors if cell.kernel == LINEAR.name]
-        for name, some in (("paper_times", vectors), ("paper_overview", linear)):
-            if some:
-                _draw_sets(
-                    some,
-                    folder / f"{name}.png",
-                    time_speedup,
-                    bars=AUTO,
-                    marks=(TREE, MLPACK, NUMPY),
-                    title="time of fastmks' linear scan / that of the search",
-                )
+        file = folder / "paper_evaluations.png"
+        _draw_sets(vectors, file, evaluation_speedup, counted, fewer)
+        _draw_sets(vectors, folder / "paper_times.png", time_speedup, timed, faster)
+    if linear:
+        _draw_sets(linear, folder / "paper_overview.png", time_speedup, timed, faster)
     if grown:
         _draw_proteins(grown, folder / "paper_proteins.png")
     if promises:
@@ -60,82 +52,51 @@ def draw_all(cells: Sequence[Cell], promises: Sequence[ApproximateCell], folder:
 
 
 def _draw_sets(
-    cells: Sequence[Cell],
-    file: Path,
-    speedup: _Speedup,
-    *,
-    bars: str,
-    marks: Sequence[str],
-    title: str,
+    cells: Sequence[Cell], file: Path, speedup: _Speedup, names: Sequence[str], title: str
 ) -> None:
-    """A panel for each kernel, a group of bars for each set, a bar for each k."""
+    """A panel for each kernel, a group of bars for each set, a bar for each k; others as marks."""
     kernels = list(dict.fromkeys(cell.kernel for cell in cells))
     made = make_panels(len(kernels), 11.0, 3.1 * len(kernels) + 0.7)
     if made is None:
         return
     figure, panels = made
     for axes, kernel in zip(panels, kernels, strict=True):
-        mine = [cell for cell in cells if cell.kernel == kernel]
-        _draw_groups(axes, mine, speedup, bars, marks)
+        _draw_groups(axes, [one for one in cells if one.kernel == kernel], speedup, *names)
         axes.set_title(f"{kernel}: {title}", fontsize="medium")
-    handles, labels = panels[-1].get_legend_handles_labels()
-    figure.legend(handles, labels, fontsize="small", loc="outside lower center", ncols=4)
-    save_picture(figure, file)
+    save_picture(figure, panels[-1:], file, fontsize="small", ncols=4)
 
 
 def _draw_groups(
-    axes: Any, cells: Sequence[Cell], speedup: _Speedup, bars: str, marks: Sequence[str]
+    axes: Any, cells: Sequence[Cell], speedup: _Speedup, bars: str, *marks: str
 ) -> None:
     ks = sorted({cell.k for cell in cells})
-    rows = _ordered(cells)
+    labels = {c.problem: f"{c.problem}\n{c.n_objects} x {c.n_columns}" for c in reversed(cells)}
+    sets = list(dict.fromkeys(cell.problem for cell in cells))
     width = 0.8 / len(ks)
+
+    def heights(name: str, k: int) -> list[float | None]:
+        mine = {cell.problem: speedup(cell, name) for cell in cells if cell.k == k}
+        return [None if not (one := mine.get(name)) else max(one, _LEAST) for name in sets]
+
     for at, k in enumerate(ks):
-        mine = {cell.problem: cell for cell in cells if cell.k == k}
-        places = [x - 0.4 + (at + 0.5) * width for x in range(len(rows))]
-        heights = [_height(mine.get(row), speedup, bars) for row in rows]
-        shade = _BLUES[-len(ks) :][at]
+        places = [x - 0.4 + (at + 0.5) * width for x in range(len(sets))]
         axes.bar(
             places,
-            [height or 0.0 for height in heights],
+            [height or 0.0 for height in heights(bars, k)],
             width * 0.95,
-            color=shade,
+            color=_BLUES[-len(ks) :][at],
             label=f"{bars}, k = {k}",
         )
         for name in marks:
             marker, color = _MARKERS[name]
-            seen = [
-                (x, _height(mine.get(row), speedup, name))
-                for x, row in zip(places, rows, strict=True)
-            ]
-            points = [(x, height) for x, height in seen if height is not None]
+            points = [(x, y) for x, y in zip(places, heights(name, k), strict=True) if y]
             if points:
-                label = name if at == 0 else None
-                axes.scatter(
-                    *zip(*points, strict=True),
-                    marker=marker,
-                    color=color,
-                    s=16,
-                    zorder=3,
-                    label=label,
-                )
+                style = {"marker": marker, "color": color, "s": 16, "zorder": 3}
+                axes.scatter(*zip(*points, strict=True), label=name if at == 0 else None, **style)
     axes.axhline(1.0, color="black", linewidth=0.8)
-    axes.set(yscale="log", xlim=(-0.6, len(rows) - 0.4))
-    axes.set_xticks(range(len(rows)), [_label(cells, row) for row in rows], fontsize="x-small")
+    axes.set(yscale="log", xlim=(-0.6, len(sets) - 0.4))
+    axes.set_xticks(range(len(sets)), [labels[name] for name in sets], fontsize="x-small")
     axes.grid(visible=True, axis="y", alpha=0.3)
-
-
-def _ordered(cells: Sequence[Cell]) -> list[str]:
-    return list(dict.fromkeys(cell.problem for cell in cells))
-
-
-def _label(cells: Sequence[Cell], problem: str) -> str:
-    cell = next(cell for cell in cells if cell.problem == problem)
-    return f"{problem}\n{cell.n_objects} x {cell.n_columns}"
-
-
-def _height(cell: Cell | None, speedup: _Speedup, name: str) -> float | None:
-    value = None if cell is None else speedup(cell, name)
-    return None if value is None else max(value, _LEAST)
 
 
 def _draw_proteins(cells: Sequence[Cell], file: Path) -> None:
@@ -145,32 +106,22 @@ def _draw_proteins(cells: Sequence[Cell], file: Path) -> None:
     if made is None:
         return
     figure, panels = made
-    measures: Sequence[tuple[str, _Speedup, tuple[str, ...]]] = (
-        ("evaluations", evaluation_speedup, (TREE_OF_ONE, FILTER)),
-        ("time", time_speedup, (TREE, AUTO)),
-    )
-    for row, (what, speedup, names) in enumerate(measures):
-        for column, kernel in enumerate(kernels):
-            axes = panels[row * len(kernels) + column]
-            mine = [cell for cell in cells if cell.kernel == kernel]
-            for name, style in zip(names, ("o-", "D--"), strict=True):
-                _draw_lines(axes, mine, speedup, name, style)
-            axes.axhline(1.0, color="black", linewidth=0.8)
-            axes.set(xscale="log", yscale="log", xlabel="sequences")
+    for row, (what, speedup, styles) in enumerate(_PROTEINS):
+        mine = panels[row * len(kernels) : (row + 1) * len(kernels)]
+        for axes, kernel in zip(mine, kernels, strict=True):
+            some = [cell for cell in cells if cell.kernel == kernel]
+            for name, style in styles.items():
+                _draw_lines(axes, some, speedup, name, style)
+            axes.set(xlabel="sequences", yscale="log")
             axes.set_title(f"{kernel}, {what}", fontsize="medium")
-            axes.grid(visible=True, alpha=0.3)
-            for axis in (axes.xaxis, axes.yaxis):
-                axis.set_minor_formatter("")
-        panels[row * len(kernels)].set_ylabel(f"the scan's {what} / theirs")
-    drawn = [panel.get_legend_handles_labels() for panel in panels[:: len(kernels)]]
-    handles, labels = ([one for some in drawn for one in some[part]] for part in (0, 1))
-    figure.legend(handles, labels, fontsize="small", loc="outside lower center", ncols=4)
-    save_picture(figure, file)
+            _dress(axes)
+        mine[0].set_ylabel(f"the scan's {what} / theirs")
+    save_picture(figure, panels[:: len(kernels)], file, fontsize="small", ncols=4)
 
 
 def _draw_lines(axes: Any, cells: Sequence[Cell], speedup: _Speedup, name: str, style: str) -> None:
     ks = sorted({cell.k for cell in cells})
-    color = {FILTER: "#e6550d", AUTO: "#e6550d"}.get(name)
+    is_tree = name in (TREE, TREE_OF_ONE)
     for at, k in enumerate(ks):
         mine = sorted((cell for cell in cells if cell.k == k), key=lambda cell: cell.n_objects)
         points = [(cell.n_objects, height) for cell in mine if (height := speedup(cell, name))]
@@ -178,11 +129,19 @@ def _draw_lines(axes: Any, cells: Sequence[Cell], speedup: _Speedup, name: str, 
             axes.plot(
                 *zip(*points, strict=True),
                 style,
-                color=color or _BLUES[-len(ks) :][at],
-                alpha=1.0 if color is None else 0.4 + 0.6 * (at + 1) / len(ks),
+                color=_BLUES[-len(ks) :][at] if is_tree else _ORANGE,
+                alpha=1.0 if is_tree else 0.4 + 0.6 * (at + 1) / len(ks),
                 markersize=4,
                 label=f"{name.removeprefix('fastmks ')}, k = {k}",
             )
+
+
+def _dress(axes: Any) -> None:
+    axes.set_xscale("log")
+    axes.axhline(1.0, color="black", linewidth=0.8)
+    axes.grid(visible=True, alpha=0.3)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_formatter("")
 
 
 def _draw_promises(cells: Sequence[ApproximateCell], file: Path) -> None:
@@ -194,52 +153,29 @@ def _draw_promises(cells: Sequence[ApproximateCell], file: Path) -> None:
     k = max(cell.k for cell in cells)
     mine = [cell for cell in cells if cell.k == k]
     colors = {name: f"C{at}" for at, name in enumerate(dict.fromkeys(c.problem for c in mine))}
-    for column, mode in enumerate(_PROMISED):
+    for column, (mode, promised) in enumerate(_PROMISED.items()):
         above, below = panels[column], panels[len(_PROMISED) + column]
         for cell in mine:
             _draw_outcomes(above, below, cell, mode, colors[cell.problem])
-        _dress(above, below, mode)
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, fontsize="small", loc="outside lower center", ncols=6)
-    figure.suptitle(f"approximate searches of the tree, k = {k}, one line for each set and kernel")
-    save_picture(figure, file)
+        above.set_title(mode)
+        below.set(xlabel=promised, yscale="log")
+        _dress(above)
+        _dress(below)
+    panels[0].set_ylabel("greatest seen / promised")
+    panels[len(_PROMISED) - 1].set_ylabel("k-th value missed by / median value")
+    panels[len(_PROMISED)].set_ylabel("evaluations / those of the exact search")
+    title = f"approximate searches of the tree, k = {k}, one line for each set and kernel"
+    save_picture(figure, panels[:1], file, title=title, fontsize="small", ncols=6)
 
 
 def _draw_outcomes(above: Any, below: Any, cell: ApproximateCell, mode: str, color: str) -> None:
     outcomes = [one for one in cell.outcomes if one.mode == mode]
     unit = {"epsilon": cell.scale, "rank": cell.n_objects, "budget": cell.exact_evaluations}
     promises = [one.promise / unit.get(mode, 1.0) for one in outcomes]
-    if mode == "budget":
-        achieved = [one.greatest / (cell.scale or 1.0) for one in outcomes]
-    else:
-        achieved = [one.greatest / one.promise for one in outcomes]
+    least = cell.scale or 1.0
+    achieved = [one.greatest / (least if mode == "budget" else one.promise) for one in outcomes]
     costs = [one.evaluations / cell.exact_evaluations for one in outcomes]
+    style = {"color": color, "markersize": 4, "linewidth": 1.0}
+    line, label = "o-" if cell.kernel == "linear" else "s--", f"{cell.problem}, {cell.kernel}"
     for axes, heights in ((above, achieved), (below, costs)):
-        axes.plot(
-            promises,
-            heights,
-            "o-" if cell.kernel == "linear" else "s--",
-            color=color,
-            markersize=4,
-            linewidth=1.0,
-            label=f"{cell.problem}, {cell.kernel}",
-        )
-
-
-def _dress(above: Any, below: Any, mode: str) -> None:
-    is_first = mode == "epsilon"
-    above.set_title(mode)
-    if mode == "budget":
-        above.set_ylabel("k-th value missed by / median value")
-    elif is_first:
-        above.set_ylabel("greatest seen / promised")
-    below.set_xlabel(_PROMISED[mode])
-    below.set_yscale("log")
-    if is_first:
-        below.set_ylabel("evaluations / those of the exact search")
-    for axes in (above, below):
-        axes.set_xscale("log")
-        axes.axhline(1.0, color="black", linewidth=0.8)
-        axes.grid(visible=True, alpha=0.3)
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_minor_formatter("")
+        axes.plot(promises, heights, line, label=label, **style)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from benchmarks.harness import Answer
 from benchmarks.race.entrant import Entrant, Ready, RefusedError, Task, products_only
-from benchmarks.race.mlpack_entrant import prepare_mlpack
+from benchmarks.race.mlpack import prepare_mlpack
 from benchmarks.race.names import MLPACK
 from benchmarks.race.numpy_search import prepare_numpy, select_by_groups, select_plainly
 from benchmarks.race.ours import ours

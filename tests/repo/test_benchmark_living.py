@@ -140,7 +140,7 @@ def test_who_is_too_slow_is_extrapolated_and_judged_by_what_it_did(kind):
 
 
 def test_a_planted_wrong_answer_is_found():
-    class Forgetful(sides.Fastmks):
+    class Forgetful(sides.Side):
         def remove(self, ids):
             pass
 
@@ -162,8 +162,7 @@ def test_a_failure_ends_a_contestant_and_not_the_cell():
 
 
 def test_moves_and_evaluations_are_counted():
-    case = moving.MoveCase(algorithm="tree", n_first=1, n_later=3000, n_columns=3)
-    stage = moving.make_stage(case, 4)
+    stage = moving.MoveCase("tree", 1, 3000, n_columns=3).stage(4)
     for searches in (False, True):
         index = fastmks.Index(stage.rows[:1], algorithm="tree")
         moved = moving.count_moves(index, stage, searches=searches)

@@ -13,7 +13,7 @@ from benchmarks.race.cell import Key, Pace, measure
 from benchmarks.race.contest import Contest, keys_of
 from benchmarks.race.entrant import Entrant, Entry, PeerError, Ready, RefusedError, Task, enter
 from benchmarks.race.judge import Exactness, Judge
-from benchmarks.race.mlpack_tree import MlpackTree
+from benchmarks.race.mlpack import MlpackTree
 from benchmarks.race.numpy_search import prepare_numpy, select_by_groups, select_plainly
 
 from support.waiting import PATIENCE

@@ -1,8 +1,8 @@
-"""The trees of mlpack, in a process of their own: it may hang, crash or print.
+"""mlpack as an entrant: its trees in one thread, float64 rows, a process of its own.
 
-What mlpack counts it only prints, from C++, so the process keeps its output in a file. A model
-that has served one search is not right in another with another k, so each search is made by a
-fork of the process that has built the tree.
+It may hang, crash or print. What it counts it only prints, from C++, so the process keeps its
+output in a file. A model that has served one search is not right in another with another k, so
+each search is made by a fork of the process that has built the tree.
 """
 
 import contextlib
@@ -16,39 +16,36 @@ import select
 import signal
 import tempfile
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from statistics import median
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.datasets import Problem
+from benchmarks.harness import Answer
 from benchmarks.kernels import KernelCase
-from benchmarks.race.entrant import PeerError, RefusedError
+from benchmarks.race.entrant import Entrant, PeerError, Ready, RefusedError, Task
+from benchmarks.race.names import MLPACK, MLPACK_DUAL
+from benchmarks.race.ours import BASE, MOST_BUILDS, SHORT_SECONDS
+from benchmarks.suite import EVERYTHING
 
 _START_SECONDS = 120.0  # a process may take so long to import and to take the data
 
 
-@dataclass(frozen=True, kw_only=True)
-class Built:
-    """What building a tree cost."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Cost:
+    """What building a tree cost, or a search; and what a search found."""
 
     evaluations: int  # of pairs of objects; self-kernels are not among them
     seconds: float
     cpu_seconds: float
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Found:
-    """What one search found and cost."""
-
-    values: NDArray[np.float64]
-    indices: NDArray[np.int64]
-    evaluations: int
-    seconds: float
-    cpu_seconds: float
+    indices: NDArray[np.int64] | None = None
 
 
 class MlpackTree:
@@ -76,16 +73,16 @@ class MlpackTree:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def build(self) -> Built:
-        """Build the tree anew."""
-        return Built(**self._ask(self._patience, "build"))
+    def build(self) -> Cost:
+        """Build the tree."""
+        return Cost(**self._ask(self._patience, "build"))
 
-    def search(self, k: int, *, is_single: bool = True) -> Found:
+    def search(self, k: int, *, is_single: bool = True) -> Cost:
         """Search all queries with one tree, or with another one over the queries."""
         costs = self._ask(self._patience + _START_SECONDS, "search", k, is_single, self._patience)
         if "failure" in costs:
             raise PeerError(costs["failure"])
-        return Found(**costs)
+        return Cost(**costs)
 
     def close(self) -> None:
         """End the process, and whatever it has forked."""
@@ -202,12 +199,10 @@ class _Worker:
 
     def _search_here(self, k: int, is_single: bool) -> dict[str, Any]:
         costs = self._run(input_model=self._model, query=self._queries, k=k, single=is_single)
-        answer = costs.pop("answer")
         return {
-            **costs,
             "evaluations": self._count("base cases"),
-            "values": np.asarray(answer["kernels"]),
-            "indices": np.asarray(answer["indices"]).astype(np.int64),
+            "indices": np.asarray(costs.pop("answer")["indices"]).astype(np.int64),
+            **costs,
         }
 
     def _run(self, **arguments: Any) -> dict[str, Any]:
@@ -229,3 +224,72 @@ class _Worker:
         if found is None:
             raise RuntimeError(f"mlpack printed no {what!r}: {text[-200:]!r}")
         return int(found.group(1))
+
+
+def mlpack_single_tree() -> Entrant:
+    """Return the search of one tree, with the base of ours."""
+    return Entrant(name=MLPACK, prepare=prepare_mlpack, needs=("mlpack",), in_bar=False)
+
+
+def prepare_mlpack(
+    task: Task, *, base: float = BASE, n_queries: int = EVERYTHING, is_single: bool = True
+) -> Ready:
+    """Build a tree; it is asked at most so many queries, always all at once."""
+    asked = task.problem.first_queries(n_queries).cast("float64")
+    tree = MlpackTree(asked, task.case, base=base, patience=task.patience)
+    return _ready(tree, _built(tree), asked.queries, asked.n_queries, is_single)
+
+
+def mlpack_pair(task_for_peers: Callable[[Task], Task]) -> list[Entrant]:
+    """Return the single-tree and the dual-tree search of one tree, built for the first of them.
+
+    The tree lives until both are closed.
+    """
+    shared: list[tuple[MlpackTree, Cost, Task]] = []
+    failures: list[str] = []
+
+    def prepare(is_single: bool, task: Task) -> Ready:
+        if failures:
+            raise PeerError(failures[0])
+        if not shared:
+            try:
+                task = task_for_peers(task).cast("float64")
+                tree = MlpackTree(task.problem, task.case, base=BASE, patience=task.patience)
+                shared.append((tree, _built(tree), task))
+            except PeerError as error:
+                failures.append(str(error))
+                raise
+        tree, built, asked = shared[0]
+        return _ready(tree, built, asked.problem.queries, asked.problem.n_queries, is_single)
+
+    return [
+        Entrant(name=name, prepare=partial(prepare, is_single), needs=("mlpack",))
+        for name, is_single in ((MLPACK, True), (MLPACK_DUAL, False))
+    ]
+
+
+def _built(tree: MlpackTree) -> Cost:
+    try:
+        builds = [tree.build()]
+        while len(builds) < MOST_BUILDS and sum(one.seconds for one in builds) < SHORT_SECONDS:
+            builds.append(tree.build())
+    except BaseException:
+        tree.close()
+        raise
+    return replace(builds[-1], seconds=median(one.seconds for one in builds))
+
+
+def _ready(tree: MlpackTree, built: Cost, queries: Any, n_queries: int, is_single: bool) -> Ready:
+    def search(_: Any, k: int) -> Answer:
+        found = tree.search(k, is_single=is_single)
+        return Answer(found.indices, found.evaluations, seconds=found.seconds)
+
+    return Ready(
+        search=search,
+        queries=queries,
+        build_seconds=built.seconds,
+        build_evaluations=built.evaluations,
+        n_fixed=n_queries,
+        cpu_elsewhere=lambda: tree.cpu_seconds if is_single else 0.0,  # one process, counted once
+        close=tree.close,
+    )
