@@ -9,6 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -73,6 +74,14 @@ def run_rounds(
             if turn >= warmups:
                 results[at].append(result)
     return results
+
+
+def map_in_threads(function: Callable[[Any], _T], parts: Sequence[Any], threads: int) -> list[_T]:
+    """Return what a function gives for each part; threads take parts in turn."""
+    if threads == 1 or len(parts) == 1:
+        return list(map(function, parts))
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(function, parts))
 
 
 def ratio(seconds: Sequence[float], baseline: Sequence[float]) -> float:

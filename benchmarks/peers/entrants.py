@@ -8,7 +8,6 @@ cosine every peer gets unit vectors; what that took is shown, not timed.
 import importlib
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness import Answer
+from benchmarks.harness import Answer, map_in_threads
 from benchmarks.race.entrant import Entrant, Ready, RefusedError, Task, products_only
 from benchmarks.race.mlpack import prepare_mlpack
 from benchmarks.race.names import MLPACK
@@ -27,7 +26,6 @@ _FAISS_QUERIES, _MOST_QUERIES_LIMIT = 16, 1000
 _LEVEL_COLUMNS, _MOST_LEVELS = 32, 16  # of Panorama: what was best on MNIST, GloVe and Gowalla
 _PANORAMA_BATCH = 1024
 _MLPACK_QUERIES = 500
-_MLPACK_BASES = (1.3, 2.0)  # the paper's, and its own
 _MOST_LINKED = 100_000  # objects: a graph of more takes minutes to build
 _LINKS, _BUILD_WIDTH, _WIDTH = 16, 200, 100  # M, ef_construction and ef: what people start with
 
@@ -36,57 +34,40 @@ _Rows = NDArray[Any]
 
 def entrants() -> list[Entrant]:
     """Return everyone, ours first."""
-    return [
-        *(ours(name) for name in ("auto", "filter", "scan")),
-        ours("tree", only_low=True),
-        *_faiss_entrants(),
-        *_numpy_entrants(),
-        _brute("usearch exact", _prepare_usearch, "usearch.index"),
-        _brute("sklearn brute", _prepare_sklearn, "sklearn.neighbors", in_bar=False),
-        Entrant(
-            name="sklearn BallTree",
-            prepare=products_only(_prepare_ball_tree),
-            needs=("sklearn.neighbors",),
-            look_queries=4,
-        ),
-        *(_mlpack(base) for base in _MLPACK_BASES),
-        hnswlib(),
-    ]
-
-
-def _faiss_entrants() -> list[Entrant]:
-    return [
-        _brute("faiss flat", _prepare_flat, "faiss.IndexFlatIP"),
-        _brute("faiss flat, tuned", _prepare_tuned, "faiss.IndexFlatIP"),
-        _brute("faiss panorama", _prepare_panorama, "faiss.IndexFlatIPPanorama"),
-        _brute("faiss panorama, rotated", _prepare_rotated, "faiss.IndexFlatIPPanorama"),
-    ]
-
-
-def _numpy_entrants() -> list[Entrant]:
-    """numpy as people write it, with our selection, and in the float64 of their truth."""
-    usual = Entrant(
+    flat, panorama = "faiss.IndexFlatIP", "faiss.IndexFlatIPPanorama"
+    # numpy as people write it, with our selection, and in the float64 of their truth
+    numpy = Entrant(
         name="numpy",
         prepare=partial(prepare_numpy, select_plainly),
         is_brute=True,
         own_threads=True,
     )
+    by_groups = partial(prepare_numpy, select_by_groups)
+    float64 = partial(prepare_numpy, select_plainly, dtype="float64")
     return [
-        usual,
+        *(ours(name) for name in ("auto", "filter", "scan")),
+        ours("tree", only_low=True),
+        _brute("faiss flat", flat, _prepare_flat),
+        _brute("faiss flat, tuned", flat, _prepare_tuned),
+        _brute("faiss panorama", panorama, lambda task: _faiss(task, _panorama(task))),
+        _brute("faiss panorama, rotated", panorama, _prepare_rotated),
+        numpy,
+        replace(numpy, name="numpy by groups", prepare=by_groups, in_bar=False),
+        replace(numpy, name="numpy float64", prepare=float64, in_bar=False, whole_batch_only=True),
+        _brute("usearch exact", "usearch.index", _prepare_usearch),
+        replace(_brute("sklearn brute", "sklearn.neighbors", _prepare_sklearn), in_bar=False),
         replace(
-            usual,
-            name="numpy by groups",
-            prepare=partial(prepare_numpy, select_by_groups),
-            in_bar=False,
+            _brute("sklearn BallTree", "sklearn.neighbors", _prepare_ball_tree),
+            is_brute=False,
+            look_queries=4,
         ),
-        replace(
-            usual,
-            name="numpy float64",
-            prepare=partial(prepare_numpy, select_plainly, dtype="float64"),
-            in_bar=False,
-            whole_batch_only=True,
-        ),
+        *map(_mlpack, (1.3, 2.0)),  # the paper's base, and its own
+        hnswlib(),
     ]
+
+
+def _brute(name: str, needs: str, prepare: Callable[[Task], Ready]) -> Entrant:
+    return Entrant(name=name, prepare=products_only(prepare), needs=(needs,), is_brute=True)
 
 
 def _mlpack(base: float) -> Entrant:
@@ -98,170 +79,6 @@ def _mlpack(base: float) -> Entrant:
         only_low=True,
         whole_batch_only=True,
     )
-
-
-def _brute(
-    name: str, prepare: Callable[[Task], Ready], *needs: str, in_bar: bool = True
-) -> Entrant:
-    return Entrant(
-        name=name, prepare=products_only(prepare), needs=needs, in_bar=in_bar, is_brute=True
-    )
-
-
-def _prepare_flat(task: Task) -> Ready:
-    import faiss
-
-    return _faiss(task, faiss.IndexFlatIP(task.problem.n_columns))
-
-
-def _prepare_tuned(task: Task) -> Ready:
-    """FAISS with matrix products from 16 queries on: by itself it often waits for far more.
-
-    From version 1.15 on its limit is a number of queries times columns; before, of queries.
-    """
-    import faiss
-
-    ready = _prepare_flat(task)
-    usual = faiss.cvar.distance_compute_blas_threshold
-    is_product = usual > _MOST_QUERIES_LIMIT
-    limit = _FAISS_QUERIES * (task.problem.n_columns if is_product else 1)
-
-    def search(queries: _Rows, k: int) -> Answer:
-        faiss.cvar.distance_compute_blas_threshold = limit
-        try:
-            return ready.search(queries, k)
-        finally:
-            faiss.cvar.distance_compute_blas_threshold = usual
-
-    return replace(ready, search=search)
-
-
-def _prepare_panorama(task: Task) -> Ready:
-    return _faiss(task, _panorama(task))
-
-
-def _prepare_rotated(task: Task) -> Ready:
-    """Panorama wants its energy in the first columns: principal axes, queries turned in time."""
-    started = time.perf_counter()
-    rows = task.units.objects.astype(np.float64)
-    axes = np.linalg.eigh(rows.T @ rows)[1][:, ::-1].astype(np.float32)
-    rotated = np.ascontiguousarray(task.units.objects @ axes)
-    return _faiss(
-        task,
-        _panorama(task),
-        objects=rotated,
-        turn=lambda queries: queries @ axes,
-        more_seconds=time.perf_counter() - started,
-    )
-
-
-def _panorama(task: Task) -> Any:
-    import faiss
-
-    columns = task.problem.n_columns
-    n_levels = min(columns, max(2, min(columns // _LEVEL_COLUMNS, _MOST_LEVELS)))
-    return faiss.IndexFlatIPPanorama(columns, n_levels, _PANORAMA_BATCH)
-
-
-def _faiss(
-    task: Task,
-    index: Any,
-    *,
-    objects: _Rows | None = None,
-    turn: Callable[[_Rows], _Rows] = lambda queries: queries,
-    more_seconds: float = 0.0,
-) -> Ready:
-    rows = task.units.objects if objects is None else objects
-    started = time.perf_counter()
-    index.add(rows)
-    build_seconds = time.perf_counter() - started
-    n_sums = index.cum_sums.size() if hasattr(index, "cum_sums") else 0
-    return Ready(
-        search=lambda queries, k: Answer(index.search(turn(queries), k)[1]),
-        queries=task.units.queries,
-        n_bytes=lambda: int(rows.nbytes) + 4 * n_sums,
-        build_seconds=build_seconds,
-        prepare_seconds=task.units.seconds + more_seconds,
-    )
-
-
-def _prepare_usearch(task: Task) -> Ready:
-    usearch: Any = importlib.import_module("usearch.index")
-
-    def search(queries: _Rows, k: int) -> Answer:
-        found = usearch.search(
-            task.units.objects, queries, k, usearch.MetricKind.IP, exact=True, threads=task.threads
-        )
-        keys = np.atleast_2d(np.asarray(found.keys)).astype(np.int64)
-        return Answer(keys, len(queries) * len(task.units.objects))
-
-    return Ready(
-        search=search,
-        queries=task.units.queries,
-        n_bytes=lambda: 0,
-        build_seconds=0.0,
-        prepare_seconds=task.units.seconds,
-    )
-
-
-def _prepare_sklearn(task: Task) -> Ready:
-    from sklearn.neighbors import NearestNeighbors
-
-    objects, queries, seconds = _augmented(task)
-    started = time.perf_counter()
-    finder = NearestNeighbors(algorithm="brute", n_jobs=task.threads).fit(objects)
-    return Ready(
-        search=lambda some, k: Answer(
-            finder.kneighbors(some, n_neighbors=k, return_distance=False),
-            len(some) * len(objects),
-        ),
-        queries=queries,
-        n_bytes=lambda: 0 if task.case.kernel.is_normalized else int(objects.nbytes),
-        build_seconds=time.perf_counter() - started,
-        prepare_seconds=task.units.seconds + seconds,
-    )
-
-
-def _prepare_ball_tree(task: Task) -> Ready:
-    from sklearn.neighbors import BallTree
-
-    objects, queries, seconds = _augmented(task)
-    started = time.perf_counter()
-    tree = BallTree(objects)
-    build_seconds = time.perf_counter() - started
-
-    def find(some: _Rows, k: int) -> NDArray[np.int64]:
-        return np.asarray(tree.query(some, k, return_distance=False)).astype(np.int64)
-
-    def search(some: _Rows, k: int) -> Answer:
-        if task.threads == 1 or len(some) < 2 * task.threads:
-            return Answer(find(some, k))
-        with ThreadPoolExecutor(task.threads) as pool:
-            parts = np.array_split(some, task.threads)
-            return Answer(np.concatenate(list(pool.map(lambda part: find(part, k), parts))))
-
-    return Ready(
-        search=search,
-        queries=queries,
-        n_bytes=lambda: sum(int(np.asarray(part).nbytes) for part in tree.get_arrays()),
-        build_seconds=build_seconds,
-        prepare_seconds=task.units.seconds + seconds,
-    )
-
-
-def _augmented(task: Task) -> tuple[_Rows, _Rows, float]:
-    """Vectors whose nearest neighbours have the greatest inner products, and what they took.
-
-    Objects get one more coordinate, which makes them equally long; queries get a zero there.
-    """
-    if task.case.kernel.is_normalized:
-        return task.units.objects, task.units.queries, 0.0
-    started = time.perf_counter()
-    squares = np.einsum("ij,ij->i", task.units.objects, task.units.objects, dtype=np.float64)
-    more = np.sqrt(squares.max() - squares).astype(np.float32)
-    objects = np.column_stack([task.units.objects, more])
-    queries = np.column_stack([task.units.queries, np.zeros(len(task.units.queries), np.float32)])
-    return objects, queries, time.perf_counter() - started
 
 
 def hnswlib() -> Entrant:
@@ -276,14 +93,145 @@ def hnswlib() -> Entrant:
     )
 
 
+def _prepare_flat(task: Task) -> Ready:
+    return _faiss(task, _module("faiss").IndexFlatIP(task.problem.n_columns))
+
+
+def _prepare_tuned(task: Task) -> Ready:
+    """FAISS with matrix products from 16 queries on: by itself it often waits for far more.
+
+    From version 1.15 on its limit is a number of queries times columns; before, of queries.
+    """
+    cvar, ready = _module("faiss").cvar, _prepare_flat(task)
+    usual = cvar.distance_compute_blas_threshold
+    limit = _FAISS_QUERIES * (task.problem.n_columns if usual > _MOST_QUERIES_LIMIT else 1)
+
+    def search(queries: _Rows, k: int) -> Answer:
+        cvar.distance_compute_blas_threshold = limit
+        try:
+            return ready.search(queries, k)
+        finally:
+            cvar.distance_compute_blas_threshold = usual
+
+    return replace(ready, search=search)
+
+
+def _prepare_rotated(task: Task) -> Ready:
+    """Panorama wants its energy in the first columns: principal axes, queries turned in time."""
+    started = time.perf_counter()
+    rows = task.units.objects.astype(np.float64)
+    axes = np.linalg.eigh(rows.T @ rows)[1][:, ::-1].astype(np.float32)
+    rotated = np.ascontiguousarray(task.units.objects @ axes)
+    seconds = time.perf_counter() - started
+    ready = _faiss(task, _panorama(task), rotated)
+    return replace(
+        ready,
+        search=lambda queries, k: ready.search(queries @ axes, k),
+        prepare_seconds=ready.prepare_seconds + seconds,
+    )
+
+
+def _panorama(task: Task) -> Any:
+    columns = task.problem.n_columns
+    n_levels = min(columns, max(2, min(columns // _LEVEL_COLUMNS, _MOST_LEVELS)))
+    return _module("faiss").IndexFlatIPPanorama(columns, n_levels, _PANORAMA_BATCH)
+
+
+def _faiss(task: Task, index: Any, objects: _Rows | None = None) -> Ready:
+    rows = task.units.objects if objects is None else objects
+    started = time.perf_counter()
+    index.add(rows)
+    build_seconds = time.perf_counter() - started
+    n_sums = index.cum_sums.size() if hasattr(index, "cum_sums") else 0
+    return Ready(
+        search=lambda queries, k: Answer(index.search(queries, k)[1]),
+        queries=task.units.queries,
+        n_bytes=lambda: int(rows.nbytes) + 4 * n_sums,
+        build_seconds=build_seconds,
+        prepare_seconds=task.units.seconds,
+    )
+
+
+def _prepare_usearch(task: Task) -> Ready:
+    usearch, objects = _module("usearch.index"), task.units.objects
+
+    def search(queries: _Rows, k: int) -> Answer:
+        metric = usearch.MetricKind.IP
+        found = usearch.search(objects, queries, k, metric, exact=True, threads=task.threads)
+        keys = np.atleast_2d(np.asarray(found.keys)).astype(np.int64)
+        return Answer(keys, len(queries) * len(objects))
+
+    return Ready(
+        search=search,
+        queries=task.units.queries,
+        n_bytes=lambda: 0,
+        prepare_seconds=task.units.seconds,
+    )
+
+
+def _prepare_sklearn(task: Task) -> Ready:
+    objects, queries, seconds = _augmented(task)
+    started = time.perf_counter()
+    neighbors = _module("sklearn.neighbors").NearestNeighbors
+    finder = neighbors(algorithm="brute", n_jobs=task.threads).fit(objects)
+
+    def search(some: _Rows, k: int) -> Answer:
+        found = finder.kneighbors(some, n_neighbors=k, return_distance=False)
+        return Answer(found, len(some) * len(objects))
+
+    return Ready(
+        search=search,
+        queries=queries,
+        n_bytes=lambda: 0 if task.case.kernel.is_normalized else int(objects.nbytes),
+        build_seconds=time.perf_counter() - started,
+        prepare_seconds=seconds,
+    )
+
+
+def _prepare_ball_tree(task: Task) -> Ready:
+    objects, queries, seconds = _augmented(task)
+    started = time.perf_counter()
+    tree = _module("sklearn.neighbors").BallTree(objects)
+    build_seconds = time.perf_counter() - started
+
+    def search(some: _Rows, k: int) -> Answer:
+        n_parts = 1 if len(some) < 2 * task.threads else task.threads
+        find = partial(tree.query, k=k, return_distance=False)
+        found = map_in_threads(find, np.array_split(some, n_parts), n_parts)
+        return Answer(np.concatenate(found).astype(np.int64))
+
+    return Ready(
+        search=search,
+        queries=queries,
+        n_bytes=lambda: sum(int(np.asarray(part).nbytes) for part in tree.get_arrays()),
+        build_seconds=build_seconds,
+        prepare_seconds=seconds,
+    )
+
+
+def _augmented(task: Task) -> tuple[_Rows, _Rows, float]:
+    """Vectors whose nearest neighbours have the greatest inner products, and what they took.
+
+    Objects get one more coordinate, which makes them equally long; queries get a zero there.
+    """
+    objects, queries, seconds = task.units
+    if task.case.kernel.is_normalized:
+        return objects, queries, seconds
+    started = time.perf_counter()
+    squares = np.einsum("ij,ij->i", objects, objects, dtype=np.float64)
+    more = np.sqrt(squares.max() - squares).astype(np.float32)
+    objects = np.column_stack([objects, more])
+    queries = np.column_stack([queries, np.zeros(len(queries), np.float32)])
+    return objects, queries, seconds + time.perf_counter() - started
+
+
 def _prepare_hnswlib(task: Task) -> Ready:
     problem = task.problem
     if problem.n_objects > _MOST_LINKED:
         raise RefusedError(f"over {_MOST_LINKED} objects: not built")
-    library: Any = importlib.import_module("hnswlib")
     space = "cosine" if task.case.kernel.is_normalized else "ip"
     started = time.perf_counter()
-    index = library.Index(space=space, dim=problem.n_columns)
+    index = _module("hnswlib").Index(space=space, dim=problem.n_columns)
     index.set_num_threads(1)
     index.init_index(
         max_elements=problem.n_objects, M=_LINKS, ef_construction=_BUILD_WIDTH, random_seed=100
@@ -292,7 +240,7 @@ def _prepare_hnswlib(task: Task) -> Ready:
     seconds = time.perf_counter() - started
     index.set_ef(_WIDTH)
 
-    def search(queries: Any, k: int) -> Answer:
+    def search(queries: _Rows, k: int) -> Answer:
         labels = index.knn_query(queries, k=k, num_threads=1)[0]
         return Answer(np.asarray(labels).astype(np.int64))
 
@@ -302,3 +250,7 @@ def _prepare_hnswlib(task: Task) -> Ready:
         n_bytes=lambda: int(index.index_file_size()),
         build_seconds=seconds,
     )
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(name)

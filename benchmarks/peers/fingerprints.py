@@ -1,6 +1,5 @@
 """Who searches fingerprints under the Tanimoto kernel: fastmks, FPSim2 and numpy."""
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -8,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.datasets import Problem
-from benchmarks.harness import Answer
-from benchmarks.molecules import Fpsim2, Molecules, Popcounts
+from benchmarks.harness import Answer, map_in_threads
+from benchmarks.molecules import Molecules, Popcounts
 from benchmarks.race.entrant import Entrant, Ready, RefusedError, Task
 from benchmarks.race.ours import ours
 
@@ -18,34 +17,29 @@ FPSIM2 = "FPSim2"
 
 def fingerprint_problem(molecules: Molecules, name: str) -> Problem:
     """Return the fingerprints as a problem; queries are objects too."""
-    return Problem(
-        name=name,
-        origin=molecules.origin,
-        objects=molecules.words,
-        queries=molecules.words[list(molecules.queries)],
-    )
+    words = molecules.words
+    queries = words[list(molecules.queries)]
+    return Problem(name=name, origin=molecules.origin, objects=words, queries=queries)
 
 
 def fingerprint_entrants(molecules: Molecules) -> list[Entrant]:
     """Return everyone, ours first."""
-    return [
-        *(ours(name) for name in ("auto", "filter", "scan")),
-        Entrant(
-            name=FPSIM2,
-            prepare=partial(_prepare_fpsim2, molecules),
-            needs=("FPSim2", "rdkit"),
-            is_brute=True,
-            single_only=True,
-            look_queries=4,
-        ),
-        Entrant(
-            name="numpy popcounts",
-            prepare=_prepare_numpy,
-            is_brute=True,
-            look_queries=4,
-            own_threads=True,
-        ),
-    ]
+    fpsim2 = Entrant(
+        name=FPSIM2,
+        prepare=partial(_prepare_fpsim2, molecules),
+        needs=("FPSim2", "rdkit"),
+        is_brute=True,
+        single_only=True,
+        look_queries=4,
+    )
+    numpy = Entrant(
+        name="numpy popcounts",
+        prepare=_prepare_numpy,
+        is_brute=True,
+        look_queries=4,
+        own_threads=True,
+    )
+    return [*(ours(name) for name in ("auto", "filter", "scan")), fpsim2, numpy]
 
 
 def _prepare_fpsim2(molecules: Molecules, task: Task) -> Ready:
@@ -55,8 +49,11 @@ def _prepare_fpsim2(molecules: Molecules, task: Task) -> Ready:
     peer = molecules.peer
 
     def search(vectors: list[Any], k: int) -> Answer:
-        found = [_padded(peer, vector, k, task.threads) for vector in vectors]
-        return Answer(np.stack(found), len(vectors) * task.problem.n_objects)
+        found = np.full((len(vectors), k), -1, dtype=np.int64)  # it may find fewer
+        for row, vector in zip(found, vectors, strict=True):
+            positions = peer.search(vector, k, threads=task.threads)[1]
+            row[: len(positions)] = positions
+        return Answer(found, len(vectors) * task.problem.n_objects)
 
     return Ready(
         search=search,
@@ -66,26 +63,14 @@ def _prepare_fpsim2(molecules: Molecules, task: Task) -> Ready:
     )
 
 
-def _padded(peer: Fpsim2, vector: Any, k: int, threads: int) -> NDArray[np.int64]:
-    """Return positions, -1 where it found fewer."""
-    positions = peer.search(vector, k, threads=threads)[1]
-    return np.pad(positions, (0, k - len(positions)), constant_values=-1)
-
-
 def _prepare_numpy(task: Task) -> Ready:
     """Popcounts of every object; threads take queries of a batch."""
-    popcounts = Popcounts(task.problem.objects)
+    popcounts, n_objects = Popcounts(task.problem.objects), task.problem.n_objects
 
     def search(queries: NDArray[np.uint64], k: int) -> Answer:
-        def one(query: NDArray[np.uint64]) -> NDArray[np.int64]:
-            return popcounts.search(query, k)[1]
+        found = map_in_threads(
+            lambda query: popcounts.search(query, k)[1], list(queries), task.threads
+        )
+        return Answer(np.stack(found), len(queries) * n_objects)
 
-        n_evaluations = len(queries) * task.problem.n_objects
-        if task.threads == 1 or len(queries) == 1:
-            return Answer(np.stack(list(map(one, queries))), n_evaluations)
-        with ThreadPoolExecutor(task.threads) as pool:
-            return Answer(np.stack(list(pool.map(one, queries))), n_evaluations)
-
-    return Ready(
-        search=search, queries=task.problem.queries, n_bytes=lambda: 8 * task.problem.n_objects
-    )
+    return Ready(search=search, queries=task.problem.queries, n_bytes=lambda: 8 * n_objects)

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness import Answer
+from benchmarks.harness import Answer, map_in_threads
 from benchmarks.race.entrant import POOL_QUERIES, Ready, RefusedError, Task
 
 _TILE_BYTES = 16_000_000  # of scores: within the cache, and large enough for BLAS
@@ -23,66 +23,34 @@ def prepare_numpy(select: _Select, task: Task, *, dtype: str | None = None) -> R
     """Make numpy ready for the linear kernel, the cosine, powers of products, and tanh.
 
     tanh keeps the order of the products, so they are selected as they are. A dtype other than
-    that of the rows means a copy of them.
+    that of the rows means a copy of them. Threads take blocks of queries: BLAS would leave the
+    selection to one of them.
     """
     if task.problem.kind == "sparse":
         raise RefusedError("takes dense rows only")
     given, task = task, task if dtype is None else task.cast(dtype)
-    objects, queries = task.units.objects, task.units.queries
+    objects, queries, seconds = task.units
     n_bytes = 0 if task.problem.objects is given.problem.objects else int(objects.nbytes)
+    tile_scores = _TILE_BYTES // objects.itemsize
 
     def search(some: NDArray[Any], k: int) -> Answer:
         threads = task.threads if len(some) >= POOL_QUERIES else 1
-        degree = task.case.degree
-        found = search_numpy(objects, some, k, threads=threads, select=select, degree=degree)
-        return Answer(found, len(some) * len(objects))
+        each = -(-len(some) // threads)
+        width = min(len(objects), max(tile_scores // min(_TILE_QUERIES, each), 32 * k))
+        block = min(max(tile_scores // width, _LEAST_TILE_QUERIES), each)
+        blocks = [some[begin : begin + block] for begin in range(0, len(some), block)]
+        find = partial(_best_of_tiles, objects, width, select, k, task.case.degree)
+        return Answer(
+            np.concatenate(map_in_threads(find, blocks, threads)), len(some) * len(objects)
+        )
 
-    return Ready(
-        search=search,
-        queries=queries,
-        n_bytes=lambda: n_bytes,
-        prepare_seconds=task.units.seconds,
-    )
-
-
-def search_numpy(
-    objects: NDArray[Any],
-    queries: NDArray[Any],
-    k: int,
-    *,
-    threads: int,
-    select: _Select,
-    degree: int = 1,
-) -> NDArray[np.int64]:
-    """Powers of matrix products over tiles of scores, and a selection in each.
-
-    Threads take blocks of queries: BLAS would leave the selection to one of them.
-    """
-    tile_scores = _TILE_BYTES // objects.itemsize
-    n_together = min(_TILE_QUERIES, -(-len(queries) // threads))
-    width = min(len(objects), max(tile_scores // n_together, 32 * k))
-    block = min(max(tile_scores // width, _LEAST_TILE_QUERIES), -(-len(queries) // threads))
-    starts = range(0, len(queries), block)
-
-    def search_block(begin: int) -> NDArray[np.int64]:
-        return _best_of_tiles(objects, queries[begin : begin + block], width, select, k, degree)
-
-    if threads == 1 or len(starts) == 1:
-        found = list(map(search_block, starts))
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            found = list(pool.map(search_block, starts))
-    return np.concatenate(found)
+    return Ready(search=search, queries=queries, n_bytes=lambda: n_bytes, prepare_seconds=seconds)
 
 
 def _best_of_tiles(
-    objects: NDArray[Any],
-    queries: NDArray[Any],
-    width: int,
-    select: _Select,
-    k: int,
-    degree: int,
+    objects: NDArray[Any], width: int, select: _Select, k: int, degree: int, queries: NDArray[Any]
 ) -> NDArray[np.int64]:
+    """Powers of matrix products over tiles of scores, and a selection in each."""
     memory = np.empty(len(queries) * width, objects.dtype)
     values, indices = [], []
     for begin in range(0, len(objects), width):
