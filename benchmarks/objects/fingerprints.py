@@ -13,7 +13,7 @@ from benchmarks.kernels import TANIMOTO
 from benchmarks.molecules import make_molecules
 from benchmarks.objects.ledger import Program
 from benchmarks.peers.fingerprints import FPSIM2, fingerprint_entrants, fingerprint_problem
-from benchmarks.race.cell import Cell, Key, Pace, measure
+from benchmarks.race.cell import Cell, Pace, key_of, measure
 from benchmarks.race.entrant import Task, enter
 from benchmarks.race.judge import Judge
 from benchmarks.suite import EVERYTHING, Collector
@@ -56,19 +56,9 @@ def _measure(options: argparse.Namespace, collector: Collector) -> Iterator[Row]
         everyone = [one for one in fingerprint_entrants(molecules) if one.name in _NAMES]
         entries = [enter(one, task) for one in everyone if threads == 1 or not one.own_threads]
         for batch in (1, problem.n_queries):
-            key = Key(
-                problem=problem.name,
-                n_objects=problem.n_objects,
-                n_queries=problem.n_queries,
-                kernel=TANIMOTO.name,
-                k=_K,
-                batch=batch,
-                threads=threads,
-            )
+            key = key_of(problem, TANIMOTO.name, k=_K, batch=batch, threads=threads)
             some = [one for one in entries if batch == 1 or one.entrant.is_ours]
-            cell = measure(
-                key, some, judge, pace, n_columns=problem.n_columns, origin="", commit=""
-            )
+            cell = measure(key, some, judge, pace)
             yield from _rows(cell)
             collector.note(f"others took {cell.others or 0.0:.0%} of the machine: {key}")
 

@@ -1,22 +1,22 @@
 """One cell: everyone searches the same queries, round after round, in turn.
 
-A lap is a run of calls with as many queries each as the cell's batch. Whoever would need longer
-than a lap may take is asked fewer of the queries, and time is given per query. Whoever a first
-look shows to be far behind its side, or to take far longer than a lap, keeps the figure of that
-look.
+A lap is a run of calls with as many queries each as the cell's batch. An entrant that would need
+longer than a lap may take is asked fewer of the queries, and time is given per query. An entrant
+that a first look shows to be far behind its side, or to take far longer than a lap, keeps the
+figure of that look.
 """
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from statistics import median
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.datasets import count_rows
+from benchmarks.datasets import Problem, count_rows
 from benchmarks.harness import Moment, now, others_share, pinned, ratio, run_rounds, seconds_of
 from benchmarks.race.entrant import POOL_QUERIES, Entry, Ready
 from benchmarks.race.judge import Judge
@@ -25,7 +25,7 @@ from benchmarks.suite import Measured
 
 _MORE_ROUNDS = 3  # times, where laps are short
 _LEAST_ASKED = 4
-_LONG_LAPS = 5.0  # times the seconds of a lap: whoever cannot be asked less is asked once
+_LONG_LAPS = 5.0  # times the seconds of a lap: who cannot be asked less is asked once
 
 _T = TypeVar("_T")
 
@@ -45,6 +45,19 @@ class Key:
     def __str__(self) -> str:
         threads = f"{self.threads} thread{'s' * (self.threads > 1)}"
         return f"{self.problem} {self.kernel}, k={self.k}, batch {self.batch}, {threads}"
+
+
+def key_of(problem: Problem, kernel: str, *, k: int, batch: int, threads: int) -> Key:
+    """Return the key of a cell; a batch is no larger than the queries."""
+    return Key(
+        problem=problem.name,
+        n_objects=problem.n_objects,
+        n_queries=problem.n_queries,
+        kernel=kernel,
+        k=k,
+        batch=min(batch, problem.n_queries),
+        threads=threads,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,8 +117,17 @@ class Cell(Key, Measured):
         return [one for one in self.figures if one.is_ours]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pace:
+def exactness_checks(cells: Sequence[Cell], truth: str) -> list[Check]:
+    """Return what must hold of ours: every answer is the true one, and none is missing."""
+    ours = [one for cell in cells for one in cell.ours]
+    counts = {
+        f"queries with other ids than {truth}, ours": sum(one.differ or 0 for one in ours),
+        "searches that failed, ours": sum(one.failure is not None for one in ours),
+    }
+    return [Check(claim=claim, value=float(count)) for claim, count in counts.items()]
+
+
+class Pace(NamedTuple):
     """How long everything may take."""
 
     rounds: int
@@ -116,23 +138,7 @@ class Pace:
     check_seconds: float = 5.0  # the rest of our answers are checked too where that takes no longer
 
 
-def exactness_checks(cells: Sequence[Cell], truth: str) -> list[Check]:
-    """Return what must hold of ours: every answer is the true one, and none is missing."""
-    ours = [one for cell in cells for one in cell.ours]
-    return [
-        Check(
-            claim=f"queries with other ids than {truth}, ours",
-            value=float(sum(one.differ or 0 for one in ours)),
-        ),
-        Check(
-            claim="searches that failed, ours",
-            value=float(sum(one.failure is not None for one in ours)),
-        ),
-    ]
-
-
-@dataclass(frozen=True, eq=False)
-class _Lap:
+class _Lap(NamedTuple):
     seconds: float  # per query
     n_asked: int
     indices: NDArray[np.int64]
@@ -147,28 +153,27 @@ def measure(
     judge: Judge,
     pace: Pace,
     *,
-    n_columns: int,
-    origin: str,
-    commit: str,
+    commit: str = "unknown",
     facts: Mapping[str, Any] | None = None,
 ) -> Cell:
     """Look at everyone, race those that are not far behind, and check all answers."""
     started, before = time.perf_counter(), _moment(entries)
-    looks = {
-        entry.entrant.name: _guarded(entry, partial(_look, entry, key, pace)) for entry in entries
-    }
+    looks: dict[str, _Lap] = {}
+    for entry in entries:
+        look = _guarded(entry, partial(_look, entry, key, pace))
+        looks |= {} if look is None else {entry.entrant.name: look}
     racing = [entry for entry in entries if _is_racing(entry, entries, looks, pace)]
     laps = _race(key, racing, looks, pace)
     figures = []
     for entry in entries:
-        look = looks[entry.entrant.name]
-        mine = laps.get(entry.entrant.name) or ([] if look is None else [look])
-        made = _guarded(entry, partial(_figure, entry, key, mine, judge, pace))
+        name = entry.entrant.name
+        mine = laps.get(name) or ([looks[name]] if name in looks else [])
+        made = _guarded(entry, partial(_figure, entry, key, mine, judge, pace)) if mine else None
         figures.append(made or _blank(entry))
     return Cell(
         **key.__dict__,
-        n_columns=n_columns,
-        origin=origin,
+        n_columns=judge.problem.n_columns,
+        origin=judge.problem.origin,
         commit=commit,
         others=others_share(before, _moment(entries)),
         seconds=time.perf_counter() - started,
@@ -177,26 +182,22 @@ def measure(
     )
 
 
-def _lap(entry: Entry, key: Key, n_asked: int) -> _Lap:
+def _lap(entry: Entry, key: Key, n_asked: int, ready: Ready) -> _Lap:
     """Ask the first `n_asked` queries, a batch at a time."""
-    assert entry.ready is not None
-    ready = entry.ready
     n_asked = min(ready.n_fixed or n_asked, count_rows(ready.queries))
     batch = n_asked if ready.n_fixed else key.batch
     blas = 1 if entry.entrant.own_threads and batch >= POOL_QUERIES else key.threads
     with pinned(key.threads, blas):
-        lap = _ask(ready, key.k, batch, 0, n_asked)
-    return replace(lap, seconds=lap.seconds / n_asked)
+        return _ask(ready, key.k, batch, 0, n_asked)
 
 
 def _ask(ready: Ready, k: int, batch: int, begin: int, end: int) -> _Lap:
-    """Ask some queries; the seconds are of all of them."""
     parts = [ready.queries[at : min(at + batch, end)] for at in range(begin, end, batch)]
     started = time.perf_counter()
     answers = [ready.search(part, k) for part in parts]
     seconds = time.perf_counter() - started
     return _Lap(
-        (ready.n_fixed and answers[0].seconds) or seconds,
+        ((ready.n_fixed and answers[0].seconds) or seconds) / (end - begin),
         end - begin,
         np.concatenate([answer.indices for answer in answers if answer.indices is not None]),
         _per_query([answer.evaluations for answer in answers], end - begin),
@@ -205,95 +206,93 @@ def _ask(ready: Ready, k: int, batch: int, begin: int, end: int) -> _Lap:
     )
 
 
-def _per_query(counts: Sequence[int | None], n_asked: int) -> float | None:
+def _per_query(counts: Sequence[float | None], n_asked: int) -> float | None:
     known = [count for count in counts if count is not None]
     return sum(known) / n_asked if len(known) == len(counts) else None
 
 
-def _look(entry: Entry, key: Key, pace: Pace) -> _Lap:
+def _look(entry: Entry, key: Key, pace: Pace, ready: Ready) -> _Lap:
     """Find out roughly how fast an entrant is."""
-    assert entry.ready is not None
-    if entry.ready.n_fixed:
-        return _lap(entry, key, entry.ready.n_fixed)
-    _lap(entry, key, 1)  # whatever is built at the first search is not timed
+    if ready.n_fixed:
+        return _lap(entry, key, ready.n_fixed, ready)
+    _lap(entry, key, 1, ready)  # whatever is built at the first search is not timed
     n_asked = min(key.batch, entry.entrant.look_queries)
     while True:
-        found = _lap(entry, key, n_asked)
+        found = _lap(entry, key, n_asked, ready)
         if found.seconds * n_asked >= pace.look_seconds or n_asked >= key.n_queries:
             return found
         n_asked = min(4 * n_asked, key.n_queries)
 
 
 def _is_racing(
-    entry: Entry, entries: Sequence[Entry], looks: Mapping[str, _Lap | None], pace: Pace
+    entry: Entry, entries: Sequence[Entry], looks: Mapping[str, _Lap], pace: Pace
 ) -> bool:
     """Whether to race: ours beside ours, peers of the bar beside such, other peers beside all.
 
     Who only approximates is no measure for who does not.
     """
-    mine, me = looks[entry.entrant.name], entry.entrant
+    me, mine = entry.entrant, looks.get(entry.entrant.name)
     if mine is None or entry.ready is None:
         return False
     if entry.ready.n_fixed and mine.seconds * mine.n_asked > _LONG_LAPS * pace.lap_seconds:
         return False
-    side = (
-        looks[other.name]
+    fastest = min(
+        looks[other.name].seconds
         for other in (one.entrant for one in entries)
-        if other.is_ours == me.is_ours
+        if other.name in looks
+        and other.is_ours == me.is_ours
         and (other.in_bar or not me.in_bar)
         and (other.is_exact or not me.is_exact)
     )
-    fastest = min((look.seconds for look in side if look is not None), default=0.0)
     return mine.seconds <= pace.far_behind * fastest
 
 
 def _race(
-    key: Key, racing: Sequence[Entry], looks: Mapping[str, _Lap | None], pace: Pace
+    key: Key, racing: Sequence[Entry], looks: Mapping[str, _Lap], pace: Pace
 ) -> dict[str, list[_Lap]]:
+    names = [entry.entrant.name for entry in racing]
     runs = [
-        partial(_guarded, entry, partial(_lap, entry, key, n_asked))
-        for entry in racing
-        for n_asked in [_n_asked(key, looks[entry.entrant.name], pace.lap_seconds)]
+        partial(_guarded, entry, partial(_lap, entry, key, _n_asked(key, looks[name], pace)))
+        for name, entry in zip(names, racing, strict=True)
     ]
     once = seconds_of(lambda: run_rounds(runs, rounds=1, warmups=0))
     more = min(_MORE_ROUNDS * pace.rounds, int(pace.rounds_seconds / max(once, 1e-9)))
     found = run_rounds(runs, rounds=max(pace.rounds, more), warmups=0)
-    return {
-        entry.entrant.name: [lap for lap in mine if lap is not None]
-        for entry, mine in zip(racing, found, strict=True)
-        if all(lap is not None for lap in mine)
-    }
+    done = {name: [lap for lap in mine if lap] for name, mine in zip(names, found, strict=True)}
+    return {name: mine for name, mine in done.items() if len(mine) == max(pace.rounds, more)}
 
 
-def _n_asked(key: Key, look: _Lap | None, lap_seconds: float) -> int:
+def _n_asked(key: Key, look: _Lap, pace: Pace) -> int:
     """Return how many queries a lap may have: whole batches, or a part of one."""
-    assert look is not None
-    most = max(_LEAST_ASKED, int(lap_seconds / look.seconds))
+    most = max(_LEAST_ASKED, int(pace.lap_seconds / look.seconds))
     if most >= key.n_queries:
         return key.n_queries
     return most - most % key.batch if most >= key.batch else most
 
 
-def _guarded(entry: Entry, run: Callable[[], _T]) -> _T | None:
+def _guarded(entry: Entry, run: Callable[[Ready], _T]) -> _T | None:
     """Run; where it fails the entrant takes no further part, and the reason is kept."""
     if entry.failure is not None or entry.ready is None:
         return None
     try:
-        return run()
+        return run(entry.ready)
     except Exception as error:
         entry.failure = f"{type(error).__name__}: {error}"
         return None
 
 
-def _figure(entry: Entry, key: Key, laps: Sequence[_Lap], judge: Judge, pace: Pace) -> Figure:
-    if not laps or entry.ready is None:
-        return _blank(entry)
+def _figure(
+    entry: Entry, key: Key, laps: Sequence[_Lap], judge: Judge, pace: Pace, ready: Ready
+) -> Figure:
     seconds, last = [lap.seconds for lap in laps], laps[-1]
-    exactness = judge.compare(last.indices)
-    rest = _ask_rest(entry, key, last, pace)
-    if rest is not None:
-        exactness += judge.compare(rest.indices, last.n_asked)
-    ready = entry.ready
+    asked, exactness = [last], judge.compare(last.indices)
+    # The rest is asked of ours, if batches are whole and it is soon done: so all its answers are
+    # checked, and its evaluations counted over all.
+    rest = key.n_queries - last.n_asked
+    is_short = 0.0 < rest * last.seconds <= pace.check_seconds
+    if entry.entrant.is_ours and key.batch == key.n_queries and is_short:
+        asked.append(_ask(ready, key.k, rest, last.n_asked, key.n_queries))
+        exactness += judge.compare(asked[-1].indices, last.n_asked)
     return replace(
         _blank(entry),
         failure=None,
@@ -302,45 +301,33 @@ def _figure(entry: Entry, key: Key, laps: Sequence[_Lap], judge: Judge, pace: Pa
         best_us=min(seconds) * 1e6,
         rounds=len(laps),
         asked=last.n_asked,
-        evaluations=_mean("evaluations", last, rest),
-        operations=_mean("operations", last, rest),
         **exactness.__dict__,
-        build_seconds=ready.build_seconds,
-        build_evaluations=ready.build_evaluations,
-        prepare_seconds=ready.prepare_seconds,
+        **{name: _mean(name, asked) for name in ("evaluations", "operations")},
+        **{name: getattr(ready, name) for name in _COSTS},
         n_bytes=ready.n_bytes(),
     )
 
 
+_COSTS = ("build_seconds", "build_evaluations", "prepare_seconds")
+
+
+def _mean(name: str, laps: Sequence[_Lap]) -> Any:
+    """Return a count for each query, over all laps."""
+    each = [getattr(lap, name) for lap in laps]
+    totals = [
+        None if one is None else one * lap.n_asked for one, lap in zip(each, laps, strict=True)
+    ]
+    return _per_query(totals, sum(lap.n_asked for lap in laps))
+
+
 def _blank(entry: Entry) -> Figure:
     """Return a figure of an entrant that gave no answer."""
-    names = ("name", "is_ours", "in_bar", "is_brute", "is_exact")
+    shared = {one.name for one in fields(Figure)} & {one.name for one in fields(entry.entrant)}
     return Figure(
-        **{name: getattr(entry.entrant, name) for name in names},
+        **{name: getattr(entry.entrant, name) for name in shared},
         failure=entry.failure or "no answer",
         is_refused=entry.is_refused or None,
     )
-
-
-def _ask_rest(entry: Entry, key: Key, last: _Lap, pace: Pace) -> _Lap | None:
-    """Ask ours the queries that laps did not have, if batches are whole and it is soon done.
-
-    So all its answers are checked, and its evaluations counted over all.
-    """
-    rest = key.n_queries - last.n_asked
-    is_short = 0.0 < rest * last.seconds <= pace.check_seconds
-    if not entry.entrant.is_ours or key.batch < key.n_queries or not is_short:
-        return None
-    assert entry.ready is not None
-    return _ask(entry.ready, key.k, rest, last.n_asked, key.n_queries)
-
-
-def _mean(name: str, *laps: _Lap | None) -> float | None:
-    """Return a count for each query, over all laps."""
-    some = [(getattr(lap, name), lap.n_asked) for lap in laps if lap is not None]
-    if any(count is None for count, _ in some):
-        return None
-    return float(sum(count * n for count, n in some) / sum(n for _, n in some))
 
 
 def _compared(figures: Sequence[Figure], laps: Mapping[str, list[_Lap]]) -> Iterator[Figure]:

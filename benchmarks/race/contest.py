@@ -2,13 +2,13 @@
 
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.datasets import Problem
 from benchmarks.kernels import KernelCase
-from benchmarks.race.cell import Cell, Key, Pace, measure
+from benchmarks.race.cell import Cell, Key, Pace, key_of, measure
 from benchmarks.race.entrant import Entrant, Entry, Task, enter
 from benchmarks.race.judge import Judge
 from benchmarks.suite import Run
@@ -20,7 +20,7 @@ class Contest:
 
     problem: Problem
     case: KernelCase
-    entrants: Callable[[], Sequence[Entrant]]  # anew for each number of threads
+    entrants: Callable[[], Sequence[Entrant]]  # new ones for each number of threads
     ks: Sequence[int]
     batches: Sequence[int]
     threads: Sequence[int] = (1,)
@@ -32,23 +32,15 @@ class Contest:
 
 def keys_of(contest: Contest) -> list[Key]:
     """Return the keys of all its cells; batches are no larger than the queries."""
-    problem = contest.problem
+    problem, kernel = contest.problem, contest.case.name
     keys = (
-        Key(
-            problem=problem.name,
-            n_objects=problem.n_objects,
-            n_queries=problem.n_queries,
-            kernel=contest.case.name,
-            k=k,
-            batch=batch,
-            threads=threads,
-        )
+        key_of(problem, kernel, k=k, batch=batch, threads=threads)
         for threads in contest.threads
         for k in contest.ks
         if k <= problem.n_objects
-        for batch in sorted({min(batch, problem.n_queries) for batch in contest.batches})
+        for batch in sorted(contest.batches)
     )
-    return [key for key in keys if contest.wants(key)]
+    return list(dict.fromkeys(filter(contest.wants, keys)))
 
 
 def hold(contest: Contest, run: Run[Cell], pace: Pace) -> None:
@@ -56,42 +48,29 @@ def hold(contest: Contest, run: Run[Cell], pace: Pace) -> None:
     keys = run.missing(keys_of(contest))
     if not keys:
         return
-    problem = contest.problem
-    judge = Judge(problem, contest.case, max(key.k for key in keys), threads=max(contest.threads))
+    problem, case = contest.problem, contest.case
+    judge = Judge(problem, case, max(key.k for key in keys), threads=max(contest.threads))
     facts = contest.facts()
-    for threads in contest.threads:
+    for threads in dict.fromkeys(key.threads for key in keys):
         mine = [key for key in keys if key.threads == threads]
-        if not mine:
-            continue
-        task = Task(problem=problem, case=contest.case, threads=threads, patience=contest.patience)
+        task = Task(problem=problem, case=case, threads=threads, patience=contest.patience)
         with _entered(contest, task, mine) as entries:
             for key in mine:
                 run.announce(key)
-                cell = measure(
-                    key,
-                    [entry for entry in entries if contest.serves(entry.entrant, key)],
-                    judge,
-                    pace,
-                    n_columns=problem.n_columns,
-                    origin=problem.origin,
-                    commit=run.kept.commit,
-                    facts=facts,
-                )
-                run.keep(cell)
+                some = [entry for entry in entries if contest.serves(entry.entrant, key)]
+                run.keep(measure(key, some, judge, pace, commit=run.kept.commit, facts=facts))
 
 
 @contextmanager
 def _entered(contest: Contest, task: Task, keys: Sequence[Key]) -> Iterator[list[Entry]]:
     """Make everyone ready who serves one of the cells, and let go of all afterwards."""
     entries: list[Entry] = []
-    try:
+    with ExitStack() as stack:
+        stack.callback(gc.collect)
+        stack.callback(entries.clear)
         for entrant in contest.entrants():
             if any(contest.serves(entrant, key) for key in keys):
                 entries.append(enter(entrant, task))
+                if (ready := entries[-1].ready) is not None:
+                    stack.callback(ready.close)
         yield entries
-    finally:
-        for entry in entries:
-            if entry.ready is not None:
-                entry.ready.close()
-        entries.clear()
-        gc.collect()

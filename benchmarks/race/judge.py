@@ -35,11 +35,11 @@ class Judge:
     """
 
     def __init__(self, problem: Problem, case: KernelCase, k: int, *, threads: int) -> None:
-        self._problem, self._case = problem.cast("float64"), case
-        index = fastmks.Index(self._problem.objects, case.kernel, algorithm="scan", threads=threads)
-        hits = index.search(self._problem.queries, k)
+        self.problem, self._case = problem.cast("float64"), case
+        index = fastmks.Index(self.problem.objects, case.kernel, algorithm="scan", threads=threads)
+        hits = index.search(self.problem.queries, k)
         self.values, self.indices = hits.values, hits.indices
-        self._tolerance = _tolerances(self._problem, case, self.values)
+        self._tolerance = _tolerances(self.problem, case, self.values)
 
     def compare(self, indices: NDArray[np.int64], begin: int = 0) -> Exactness:
         """Judge the answers of the queries from `begin` on; -1 means no object."""
@@ -56,13 +56,13 @@ class Judge:
         value is zero.
         """
         named = answer[answer != -1]
-        is_there = ((named >= 0) & (named < self._problem.n_objects)).all()
+        is_there = ((named >= 0) & (named < self.problem.n_objects)).all()
         if not is_there or len(np.unique(named)) < len(named):
             return True
         values = np.zeros(len(answer))
         if len(named):
-            mine = _take(self._problem.queries, [query])
-            objects = _take(self._problem.objects, named)
+            mine = _take(self.problem.queries, [query])
+            objects = _take(self.problem.objects, named)
             values[answer != -1] = self._case.kernel.matrix(mine, objects)[0]
         truth = self.values[query, : len(answer)]
         far = np.abs(self._case.products(values) - self._case.products(truth))

@@ -170,7 +170,7 @@ def test_a_cell_counts_what_each_did_and_survives_who_fails():
         )
     ]
     pace = Pace(rounds=2, lap_seconds=0.01)
-    found = measure(KEY, entries, judge, pace, n_columns=5, origin="", commit="none")
+    found = measure(KEY, entries, judge, pace)
     ours, wrong, failed, far, refused, missing = found.figures
     assert (ours.checked, ours.differ, ours.evaluations, ours.n_bytes) == (7, 0, 60.0, 7)
     assert ours.operations == pytest.approx(4 / 7)
@@ -197,7 +197,7 @@ def test_who_approximates_does_not_decide_who_races():
         )
     ]
     pace = Pace(rounds=2, lap_seconds=1.0)
-    found = measure(KEY, entries, truth, pace, n_columns=5, origin="", commit="none")
+    found = measure(KEY, entries, truth, pace)
     assert all((one.rounds or 0) >= 2 for one in found.figures)
 
 
