@@ -65,7 +65,7 @@ def markdown(head: str, rows: Iterable[Sequence[object]]) -> str:
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 
-def brief(value: float | None, none: str = "-") -> str:
+def three_digits(value: float | None, none: str = "-") -> str:
     """Return three digits, and all digits before the point."""
     if value is None:
         return none

@@ -39,6 +39,11 @@ class Measured:
         kind: Any = type(self).__bases__[0]
         return kind(**{one.name: getattr(self, one.name) for one in fields(kind)})
 
+    @property
+    def line(self) -> str:
+        """One line about the cell, shown when it was measured."""
+        return str(self.key)
+
 
 _Cell = TypeVar("_Cell", bound=Measured)
 
@@ -245,13 +250,11 @@ class Run(Generic[_Cell]):
         options: argparse.Namespace,
         sizes: Mapping[str, Any],
         kept: Kept[_Cell],
-        line_of: Callable[[_Cell], str],
         collector: Collector | None = None,
     ) -> None:
         self.options, self.sizes, self.kept = options, SimpleNamespace(**sizes), kept
         self.collector = collector or Collector(options)
         self.is_out_of_time = False
-        self._line_of = line_of
         self._end = time.perf_counter() + 60.0 * (options.minutes or EVERYTHING)
         self._bar: Any = None
 
@@ -298,7 +301,7 @@ class Run(Generic[_Cell]):
         """Keep a cell, and show a line about it; the end where the time is over."""
         self.kept.add(cell)
         self.kept.write(self.collector.notes)
-        tqdm.write(self._line_of(cell), file=sys.stderr)
+        tqdm.write(cell.line, file=sys.stderr)
         self._bar.update()
         if time.perf_counter() > self._end:
             raise _OutOfTimeError
@@ -317,7 +320,6 @@ class Suite(Generic[_Cell]):
     checks: Callable[[Kept[_Cell]], list[Check]]
     show: Callable[[argparse.Namespace, Kept[_Cell]], str]  # what it prints
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    line_of: Callable[[_Cell], str] = field(default=lambda cell: str(cell.key))
 
     def read_options(self, arguments: Sequence[str] | None) -> argparse.Namespace:
         """Read the command line."""
@@ -334,7 +336,7 @@ class Suite(Generic[_Cell]):
     ) -> Run[_Cell]:
         """Return a run over the cells that a file keeps."""
         kept = Kept(self.name, file, self.cell, most_others=options.quiet)
-        return Run(options, self.sizes_of(options), kept, self.line_of, collector)
+        return Run(options, self.sizes_of(options), kept, collector)
 
     def main(self, arguments: Sequence[str] | None = None) -> int:
         """Measure, keep, print; 0 when every claim that is required holds."""

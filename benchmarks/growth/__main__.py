@@ -18,7 +18,7 @@ from benchmarks.datasets import Problem
 from benchmarks.growth.curves import DIMENSION, SIZE
 from benchmarks.growth.drawing import draw_all
 from benchmarks.growth.series import CUBE, DIMENSIONS, REAL, SIZES, all_series, make_cube
-from benchmarks.growth.tables import all_tables, line_of
+from benchmarks.growth.tables import all_tables
 from benchmarks.kernels import COSINE, LINEAR, KernelCase
 from benchmarks.race.cell import Cell, Pace, exactness_checks
 from benchmarks.race.contest import Contest, hold
@@ -127,7 +127,6 @@ SUITE = Suite(
     work=_measure,
     checks=lambda kept: exactness_checks(kept.cells, "the scan's"),
     show=_show,
-    line_of=line_of,
     options={
         "--sections": {
             "nargs": "+", "choices": (SIZE, DIMENSION), "default": [SIZE, DIMENSION],

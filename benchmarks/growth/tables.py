@@ -15,9 +15,8 @@ from benchmarks.growth.curves import (
 )  # fmt: skip
 from benchmarks.growth.fit import fit_exponential, fit_power
 from benchmarks.race.cell import Cell
-from benchmarks.race.entrant import NOT_INSTALLED
 from benchmarks.race.names import AUTO, FILTER, MLPACK, SCAN, TREE, TREE_OF_ONE
-from benchmarks.report import brief, markdown
+from benchmarks.report import markdown, three_digits
 from benchmarks.suite import Kept
 
 _ABOUT_FITS = (
@@ -95,20 +94,6 @@ def all_tables(kept: Kept[Cell]) -> str:
     return "\n\n".join(parts)
 
 
-def line_of(cell: Cell) -> str:
-    """Return one line about a cell that was just measured."""
-    parts = [f"{cell.problem}, {cell.n_objects} objects, {cell.kernel}, k={cell.k}"]
-    for one in cell.figures:
-        if one.failure is None:
-            engine = f" ({one.engine})" if one.name == AUTO else ""
-            parts.append(f"{_brief(one.name)}{engine} {one.median_us:.3g} us")
-        elif not one.failure.startswith(NOT_INSTALLED):
-            parts.append(f"{one.name}: {one.failure}")
-    wrong = sum(one.differ or 0 for one in cell.ours)
-    parts.append(f"{wrong} of ours differ" if wrong else "ours exact")
-    return "; ".join(parts)
-
-
 def _brief(name: str) -> str:
     return name.removeprefix("fastmks ")
 
@@ -184,7 +169,7 @@ def _costs(cells: Sequence[Cell], places: Sequence[Place]) -> str:
             costs = [cell.get(*one) for one in (*_EVALUATIONS[:3], *_TIMES[:4])]
             costs += [cell.get(TREE, "build_seconds"), built and built / cell.n_objects]
             known = [cell.n_objects, cell.kernel, cell.k, cell.facts["dimension"]]
-            shown = [brief(cost, none="") for cost in costs]
+            shown = [three_digits(cost, none="") for cost in costs]
             rows.append([*known, *shown, cell.get(AUTO, "engine") or ""])
     return markdown(f"{head}|tree: build s|build evaluations / object|auto chose", rows)
 

@@ -17,7 +17,7 @@ from benchmarks.living.files import files
 from benchmarks.living.moving import move_cases, move_trial
 from benchmarks.living.sides import contestants
 from benchmarks.living.stage import Stage, collect
-from benchmarks.living.tables import all_tables, checks, line_of
+from benchmarks.living.tables import all_tables, checks
 from benchmarks.suite import Run, Suite
 
 SECTIONS = ("adding", "moving", "removing", "mixing", "files")
@@ -101,7 +101,6 @@ SUITE = Suite(
     work=_measure,
     checks=checks,
     show=lambda options, kept: all_tables(kept),
-    line_of=line_of,
     options={
         "--threads": {"type": int, "default": 1, "metavar": "T", "help": "default 1"},
         "--sections": {"nargs": "+", "choices": SECTIONS, "default": list(SECTIONS)},

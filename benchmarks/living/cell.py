@@ -11,8 +11,16 @@ from benchmarks.harness import Moment, now, others_share, pinned, run_rounds
 from benchmarks.living.sides import Contestant
 from benchmarks.living.stage import Stage
 from benchmarks.race.judge import Exactness
+from benchmarks.report import three_digits
 from benchmarks.suite import Measured
 
+_TELLING = {
+    "adding": "seconds",
+    "moving": "rebuilds",
+    "removing": "seconds",
+    "mixing": "p99_ms",
+    "files": "to_first_answer_ms",
+}
 _LONG = 60.0  # seconds: a contestant that takes longer runs once
 
 
@@ -75,6 +83,14 @@ class Cell(Key, Measured):
     n_columns: int
     origin: str
     figures: tuple[Figure, ...]
+
+    @property
+    def line(self) -> str:
+        """What tells most of each contestant."""
+        name = _TELLING[self.section]
+        shown = [f"{one.contestant} {three_digits(one.get(name))}" for one in self.figures]
+        others = "" if self.others is None else f" (others {self.others:.0%})"
+        return f"{self.key}{others}: {name}: {'; '.join(shown)}"
 
 
 @dataclass(eq=False)

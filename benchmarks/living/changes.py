@@ -10,9 +10,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.harness import seconds_of
 from benchmarks.living.cell import Trial
@@ -21,6 +22,7 @@ from benchmarks.living.stage import Population, Stage
 from benchmarks.race.judge import Exactness
 
 _EVERY = 100  # objects between two searches
+_BATCHES = (1, 100, 10_000)
 _UNIT = 7  # the ids that users give are multiples of this, in no order
 _PACES = {
     "nobody writes": 0.0,
@@ -54,8 +56,7 @@ class Ground:
         return self.sides[key]
 
 
-@dataclass(frozen=True, kw_only=True)
-class AddCase:
+class AddCase(NamedTuple):
     """How objects are added."""
 
     batch: int
@@ -75,10 +76,9 @@ def _title(batch: int) -> str:
 
 def adding(ground: Ground) -> Cases:
     """Add objects, and hold what it takes against one build of everything."""
-    cases = [AddCase(batch=1), AddCase(batch=1, searches=True)]
-    cases += [AddCase(batch=batch) for batch in (100, 10_000)]
-    cases += [AddCase(batch=batch, own_ids=True) for batch in (1, 100, 10_000)]
-    for case in cases:
+    plain = [AddCase(batch) for batch in _BATCHES]
+    own = [AddCase(batch, own_ids=True) for batch in _BATCHES]
+    for case in (plain[0], AddCase(1, searches=True), *plain[1:], *own):
         if case.batch <= ground.stage.n_later or case.batch == 1:
             yield case.title, partial(add_trials, ground, case, {})
 
@@ -91,23 +91,15 @@ def add_trials(
     numbers = np.arange(len(stage.rows), dtype=np.int64)
     ids = _UNIT * np.random.default_rng(0).permutation(numbers) if case.own_ids else numbers
     key = (one.name, stage.n_first, case.own_ids)
-    last: list[tuple[Side, int]] = []  # of the last round: the index, and how many were added
 
     def build(n_objects: int) -> Side:
         some = ids[:n_objects] if case.own_ids else None
         return one.build(stage.rows[:n_objects], some, ground.threads)
 
-    def rebuild() -> float:
-        """Return the seconds of one build of everything: for peers, measured once."""
-        if key not in ground.rebuild_seconds or one.is_ours:
-            ground.rebuild_seconds[key] = seconds_of(lambda: build(len(stage.rows)))
-        return ground.rebuild_seconds[key]
-
     def run() -> dict[str, float]:
-        last.clear()
         first = ground.kept(key, partial(build, stage.n_first))
         first.search(stage.queries[:1], K)  # whatever is built once is not timed
-        side = first.copy()
+        side = last.renew(first)
         append = side.add if case.own_ids else side.append
         searching: list[float] = []
 
@@ -120,66 +112,73 @@ def add_trials(
             searching.append(seconds_of(lambda: side.search(stage.queries[at : at + 1], K)))
             return searching[-1]
 
-        n_done, seconds = _repeat(add, stage.n_later, case.batch, trial, one, ground, "added")
-        last.append((side, n_done))
-        share = stage.n_later / n_done
+        found = last.repeat(add, stage.n_later, case.batch, "added")
         after = seconds_of(lambda: side.search(stage.queries[:1], K))
-        found = {
-            "objects_per_second": n_done / seconds,
-            "seconds": seconds * share,
-            "rebuild_seconds": rebuild(),
-            "first_search_ms": after * 1e3,
-        }
-        found["rebuilds"] = found["seconds"] / found["rebuild_seconds"]
+        if key not in ground.rebuild_seconds or one.is_ours:  # of peers measured once
+            ground.rebuild_seconds[key] = seconds_of(lambda: build(len(stage.rows)))
+        rebuild = ground.rebuild_seconds[key]
+        found |= {"rebuild_seconds": rebuild, "rebuilds": found["seconds"] / rebuild}
+        found["first_search_ms"] = after * 1e3
         if case.searches:
-            both = (seconds + sum(searching)) * share
+            both = found["seconds"] + sum(searching) * stage.n_later / last.n_done
             found["search_ms"] = sum(searching) / max(1, len(searching)) * 1e3
-            found["seconds_with_searches"] = both
-            found["rebuilds_with_searches"] = both / found["rebuild_seconds"]
+            found |= {"seconds_with_searches": both, "rebuilds_with_searches": both / rebuild}
         return found
 
     def check() -> Exactness:
-        ((side, n_done),) = last
-        n_present = stage.n_first + n_done
+        n_present = stage.n_first + last.n_done
         there = truths.setdefault(
-            (stage.n_first, n_done), Population(stage.rows[:n_present], ids[:n_present])
+            (stage.n_first, last.n_done), Population(stage.rows[:n_present], ids[:n_present])
         )
-        return there.judge(stage.queries, side.search(stage.queries, K))
+        return there.judge(stage.queries, last.search(stage.queries))
 
-    trial = Trial(one.name, run, check)
-    return [trial]
+    last = _Last(ground, one, Trial(one.name, run, check))
+    return [last.trial]
 
 
-def _repeat(
-    change: Callable[[int, int], float],
-    n_objects: int,
-    batch: int,
-    trial: Trial,
-    one: Contestant,
-    ground: Ground,
-    done: str,
-) -> tuple[int, float]:
-    """Change some objects after others; return how many there was time for, and what it took.
+class _Last:
+    """The last round of a contestant: its index, and how much it did."""
 
-    Seconds that a change returns do not count.
-    """
-    at, excluded, patience = 0, 0.0, one.patience(ground.lap_seconds)
-    began = time.perf_counter()
-    while at < n_objects and (at == 0 or time.perf_counter() < began + patience):
-        end = min(at + batch, n_objects)
-        excluded += change(at, end)
-        at = end
-    seconds = time.perf_counter() - began - excluded
-    if at < n_objects:
-        trial.notes.append(
-            f"{done} {at} of {n_objects} in {patience:g} s: seconds are extrapolated"
-        )
-    return at, seconds
+    def __init__(self, ground: Ground, one: Contestant, trial: Trial) -> None:
+        self.trial, self.n_done = trial, 0
+        self._patience = one.patience(ground.lap_seconds)
+        self._side: Side | None = None
+
+    def renew(self, first: Side) -> Side:
+        """Return a copy of an index, in place of that of the round before."""
+        self._side = None
+        self._side = first.copy()
+        return self._side
+
+    def search(self, queries: NDArray[Any]) -> NDArray[np.int64]:
+        """Return what is found now."""
+        assert self._side is not None
+        return self._side.search(queries, K)
+
+    def repeat(
+        self, change: Callable[[int, int], float], n_objects: int, batch: int, done: str
+    ) -> dict[str, float]:
+        """Change some objects after others while there is time; return what all would take.
+
+        Seconds that a change returns do not count.
+        """
+        at, excluded = 0, 0.0
+        began = time.perf_counter()
+        while at < n_objects and (at == 0 or time.perf_counter() < began + self._patience):
+            end = min(at + batch, n_objects)
+            excluded += change(at, end)
+            at = end
+        seconds = time.perf_counter() - began - excluded
+        if at < n_objects:
+            took = f"{done} {at} of {n_objects} in {self._patience:g} s"
+            self.trial.notes.append(f"{took}: seconds are extrapolated")
+        self.n_done = at
+        return {"objects_per_second": at / seconds, "seconds": seconds * n_objects / at}
 
 
 def removing(ground: Ground) -> Cases:
     """Remove as many objects as are added elsewhere."""
-    for batch in (1, 100, 10_000):
+    for batch in _BATCHES:
         if batch <= ground.stage.n_later:
             yield _title(batch), partial(remove_trials, ground, batch, {})
 
@@ -190,30 +189,23 @@ def remove_trials(
     """Make a contestant ready to remove from a copy of the same index in every round."""
     stage = ground.stage
     leaving = np.random.default_rng(1).permutation(stage.n_first)[: stage.n_later]
-    last: list[tuple[Side, int]] = []
 
     def run() -> dict[str, float]:
-        last.clear()
-        side = ground.first(one).copy()
+        side = last.renew(ground.first(one))
 
         def remove(begin: int, end: int) -> float:
             side.remove(leaving[begin:end])
             return 0.0
 
-        n_done, seconds = _repeat(remove, len(leaving), batch, trial, one, ground, "removed")
-        last.append((side, n_done))
-        share = len(leaving) / n_done
-        return {"objects_per_second": n_done / seconds, "seconds": seconds * share}
+        return last.repeat(remove, len(leaving), batch, "removed")
 
     def check() -> Exactness:
-        ((side, n_done),) = last
-        if n_done not in truths:
-            truths[n_done] = stage.population()
-            truths[n_done].leave(leaving[:n_done])
-        return truths[n_done].judge(stage.queries, side.search(stage.queries, K))
+        if last.n_done not in truths:
+            truths[last.n_done] = stage.population(without=leaving[: last.n_done])
+        return truths[last.n_done].judge(stage.queries, last.search(stage.queries))
 
-    trial = Trial(one.name, run, check)
-    return [trial]
+    last = _Last(ground, one, Trial(one.name, run, check))
+    return [last.trial]
 
 
 def mixing(ground: Ground) -> Cases:

@@ -93,9 +93,7 @@ def _shrinking(ground: Ground, one: Contestant) -> list[Trial]:
         return _measures(answers[0])
 
     def check() -> Exactness:
-        few = stage.population()
-        few.leave(leaving)
-        return _judge(ground, few, answers[0])
+        return _judge(ground, stage.population(without=leaving), answers[0])
 
     return [Trial(one.name, run, check)]
 

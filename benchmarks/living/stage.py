@@ -43,9 +43,11 @@ class Stage:
         """The type of the numbers."""
         return str(self.rows.dtype)
 
-    def population(self) -> "Population":
-        """Return what is present to begin with, numbered."""
-        return Population(self.first, np.arange(self.n_first, dtype=np.int64))
+    def population(self, *, without: Any = ()) -> "Population":
+        """Return what is present to begin with, numbered, without some."""
+        there = Population(self.first, np.arange(self.n_first, dtype=np.int64))
+        there.leave(np.asarray(without, dtype=np.int64))
+        return there
 
     def cut(self, n_first: int) -> "Stage":
         """The same with fewer rows to begin with, and fewer to add."""

@@ -1,37 +1,36 @@
 """The tables about living indexes, made from stored cells, and the claims they bear out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from benchmarks.living.cell import Cell, Figure
 from benchmarks.living.sides import FASTMKS
-from benchmarks.report import Check, brief, markdown
+from benchmarks.report import Check, markdown, three_digits
 from benchmarks.suite import Kept
 
 _MOVE_CLAIMS = ("rebuilds", "evaluation_rebuilds", "evaluation_rebuilds_with_searches")
-# Of each section: its title, the measure that tells most, and the cases that share a table.
-_SECTIONS: dict[str, tuple[str, str, tuple[tuple[str, ...], ...]]] = {
-    "adding": ("Adding a tenth more", "seconds", ()),
-    "moving": ("What growing one by one costs", "rebuilds", ()),
-    "removing": ("Removing a tenth", "seconds", ()),
-    "mixing": ("Single queries, k = 10, while another thread adds and removes", "p99_ms", ()),
-    "files": (
-        "Files",
-        "to_first_answer_ms",
-        (("saving",), ("cold", "warm"), ("four processes",), ("90 % removed",)),
-    ),
+_FILES = (("saving",), ("cold", "warm"), ("four processes",), ("90 % removed",))  # their tables
+_TITLES = {
+    "adding": "Adding a tenth more",
+    "moving": "What growing one by one costs",
+    "removing": "Removing a tenth",
+    "mixing": "Single queries, k = 10, while another thread adds and removes",
+    "files": "Files",
 }
 
 
 def all_tables(kept: Kept[Cell]) -> str:
     """Return everything as Markdown: medians of the rounds."""
     parts = []
-    for section, (title, _, cases) in _SECTIONS.items():
+    for section, title in _TITLES.items():
         mine = [cell for cell in kept.cells if cell.section == section]
         parts += [f"### {title}"] if mine else []
-        for set_title, some in _grouped(mine, _set_title).items():
-            parts.append(set_title)
-            tables = [[c for c in some if c.case in one] for one in cases] or [some]
-            parts += [_table(cells) for cells in tables if cells]
+        for set_title in dict.fromkeys(map(_set_title, mine)):
+            some = [cell for cell in mine if _set_title(cell) == set_title]
+            tables = [[cell for cell in some if cell.case in cases] for cases in _FILES]
+            parts += [
+                set_title,
+                *map(_table, filter(None, tables if section == "files" else [some])),
+            ]
     notes = [
         f"- {'* ' if where else ''}{one.contestant}{where}: {note}"
         for cell in kept.cells
@@ -60,14 +59,6 @@ def checks(kept: Kept[Cell]) -> list[Check]:
     return found
 
 
-def line_of(cell: Cell) -> str:
-    """Return one line about a cell that was just measured."""
-    name = _SECTIONS[cell.section][1]
-    shown = [f"{one.contestant} {brief(one.get(name))}" for one in cell.figures]
-    others = "" if cell.others is None else f" (others {cell.others:.0%})"
-    return f"{cell.key}{others}: {name}: {'; '.join(shown)}"
-
-
 def _table(cells: Sequence[Cell]) -> str:
     """One line for each case and contestant, one column for each measure that somebody has."""
     figures = [(cell, one) for cell in cells for one in cell.figures]
@@ -82,17 +73,10 @@ def _row(one: Figure, names: Sequence[str]) -> list[str]:
         return [one.contestant, one.failure, *[""] * len(names)]
     mark = " *" * any("extrapolated" in note for note in one.notes)
     wrong = "-" if one.wrong is None else f"{one.wrong} of {one.checked}"
-    return [f"{one.contestant}{mark}", *(brief(one.get(name)) for name in names), wrong]
+    return [f"{one.contestant}{mark}", *(three_digits(one.get(name)) for name in names), wrong]
 
 
 def _set_title(cell: Cell) -> str:
     threads = f"{cell.threads} thread{'s' * (cell.threads > 1)}"
     n_objects = "" if cell.section == "moving" else f", {cell.n_objects}"
     return f"**{cell.problem}**{n_objects} x {cell.n_columns} {cell.dtype}, {threads}"
-
-
-def _grouped(cells: Sequence[Cell], title: Callable[[Cell], str]) -> dict[str, list[Cell]]:
-    groups: dict[str, list[Cell]] = {}
-    for cell in cells:
-        groups.setdefault(title(cell), []).append(cell)
-    return groups

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import fastmks
-from benchmarks.objects.lap import Lap, LapProgram, run_laps
+from benchmarks.objects.ledger import Lap, LapProgram, run_laps
 from benchmarks.sequences import SEQUENCES_FILE
 from benchmarks.suite import Collector
 from fastmks import kernels

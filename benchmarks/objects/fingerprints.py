@@ -80,24 +80,15 @@ def _rows(cell: Cell) -> Iterator[Row]:
             )
 
 
-PROGRAM = Program[Row](
+main = Program[Row](
     name="fingerprints",
     about=__doc__,
     measure=_measure,
     head="set|objects|threads||ms a query|fastest|evaluations|wrong",
-    cells=lambda row: [
-        row.problem,
-        f"{row.n_objects:,}",
-        row.threads,
-        row.contestant,
-        f"{row.milliseconds:.3f}",
-        f"{row.fastest:.3f}",
-        "" if row.evaluations is None else f"{row.evaluations:,.0f}",
-        f"{row.wrong} of {row.n_queries}",
-    ],
+    cells="{problem}|{n_objects}|{threads}|{contestant}|{milliseconds:.3f}|{fastest:.3f}"
+    "|{evaluations:.0f}|{wrong} of {n_queries}",
     is_wrong=lambda row: row.contestant.startswith("fastmks") and row.wrong > 0,
-)
-main = PROGRAM.main
+).main
 
 if __name__ == "__main__":
     sys.exit(main())

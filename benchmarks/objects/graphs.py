@@ -185,36 +185,18 @@ def _is_same(hits: Any, truth: Any) -> bool:
     return same_values and np.array_equal(hits.indices, truth.indices)
 
 
-def _cells(row: Row) -> list[object]:
-    each = 1e6 / row.n_queries
-    return [
-        row.problem,
-        row.kernel,
-        row.n_objects,
-        row.k,
-        f"{row.read_seconds:.2f}",
-        f"{row.build_seconds:.2f}",
-        f"{row.evaluations / row.scan_evaluations:.1%}",
-        f"{row.scan_evaluations / row.evaluations:.2f}",
-        f"{row.seconds * each:.0f}",
-        f"{row.lists_seconds * each:.0f}",
-        f"{row.scan_seconds * each:.0f}",
-        f"{row.read_queries_seconds * each:.0f}",
-        f"{row.scan_seconds / row.seconds:.2f}",
-        "NO" if row.differs_from_scan else "yes",
-        f"{row.same_class:.1%}",
-    ]
-
-
-PROGRAM = Program[Row](
+main = Program[Row](
     name="graphs",
     about=__doc__,
     measure=_measure,
     head="graphs|kernel|n|k|read s|build s|evaluations of scan|speed-up in evaluations"
-    "|us / query|lists|scan|of which reading|scan / tree|same as scan|same class",
-    cells=_cells,
-)
-main = PROGRAM.main
+    "|us / query|lists|scan|of which reading|scan / tree|differs from scan|same class",
+    cells="{problem}|{kernel}|{n_objects}|{k}|{read_seconds:.2f}|{build_seconds:.2f}"
+    "|{evaluations/scan_evaluations:.1%}|{scan_evaluations/evaluations:.2f}"
+    "|{seconds/n_queries:us}|{lists_seconds/n_queries:us}|{scan_seconds/n_queries:us}"
+    "|{read_queries_seconds/n_queries:us}|{scan_seconds/seconds:.2f}"
+    "|{differs_from_scan}|{same_class:.1%}",
+).main
 
 if __name__ == "__main__":
     sys.exit(main())

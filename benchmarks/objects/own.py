@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -227,16 +227,16 @@ def _checks(rows: Sequence[Row]) -> list[Check]:
     ]
 
 
-PROGRAM = Program[Row](
+main = Program[Row](
     name="own",
     about=__doc__,
     measure=_measure,
     head="case|n|queries|evaluations|of|to build|CPU s|beside|ratio",
-    cells=lambda row: [f"{x:.3g}" if isinstance(x, float) else x for x in astuple(row)],
+    cells="{case}|{n_objects}|{n_queries}|{evaluations}|{scan_evaluations}|{build_evaluations}"
+    "|{seconds:.3g}|{beside:.3g}|{ratio:.3g}",
     is_wrong=lambda row: False,
     checks=_checks,
-)
-main = PROGRAM.main
+).main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.objects.lap import Lap, LapProgram, run_laps
+from benchmarks.objects.ledger import Lap, LapProgram, run_laps
 from benchmarks.suite import Collector
 from fastmks import kernels
 

@@ -16,7 +16,7 @@ from benchmarks.paper.approximate import ApproximateCell
 from benchmarks.paper.contests import KERNELS, contest_of, protein_contests
 from benchmarks.paper.figures import draw_all
 from benchmarks.paper.sets import PaperSet, all_sets
-from benchmarks.paper.tables import all_tables, checks, line_about, line_of
+from benchmarks.paper.tables import all_tables, checks
 from benchmarks.race.cell import Cell, Pace
 from benchmarks.race.contest import hold, keys_of
 from benchmarks.report import Check
@@ -94,7 +94,6 @@ EXACT = Suite(
     work=_run_exact,
     checks=lambda kept: checks(kept.cells, []),
     show=lambda options, kept: kept.describe(),
-    line_of=line_of,
     options={
         "--sections": {"nargs": "+", "choices": _SECTIONS, "default": list(_SECTIONS)},
         "--kernels": {"nargs": "+", "choices": [case.name for case in KERNELS]},
@@ -111,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     approximated = Kept(
         "paper_approximate", out and out / "paper_approximate.json", ApproximateCell
     )
-    promises = Run(options, EXACT.sizes_of(options), approximated, line_about, collector)
+    promises = Run(options, EXACT.sizes_of(options), approximated, collector)
 
     def claims() -> list[Check]:
         return checks(exact.cells, approximated.cells)

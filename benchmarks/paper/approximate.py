@@ -65,6 +65,11 @@ class ApproximateCell(ApproximateKey, Measured):
     scale: float  # the median of the true k-th values' magnitudes: what epsilons are shares of
     outcomes: tuple[Outcome, ...]
 
+    @property
+    def line(self) -> str:
+        """How much was promised."""
+        return f"{self.key}: {len(self.outcomes)} promises"
+
 
 def keys(problem: Problem, case: KernelCase, ks: tuple[int, ...]) -> list[ApproximateKey]:
     """Return the keys of a problem under a kernel."""

@@ -7,7 +7,7 @@ from benchmarks.paper.approximate import DELTA, ApproximateCell, Outcome
 from benchmarks.race import names
 from benchmarks.race.cell import Cell, Figure
 from benchmarks.race.names import AUTO, FILTER, MLPACK, NUMPY, SCAN, TREE, TREE_OF_ONE
-from benchmarks.report import Check, brief, markdown
+from benchmarks.report import Check, markdown, three_digits
 from benchmarks.suite import Kept
 
 _EVALUATED = (TREE_OF_ONE, names.DUAL, FILTER, AUTO, MLPACK, names.MLPACK_DUAL)
@@ -120,21 +120,6 @@ def checks(cells: Sequence[Cell], promises: Sequence[ApproximateCell]) -> list[C
     return found
 
 
-def line_of(cell: Cell) -> str:
-    """Return one line about a cell that was just measured."""
-    parts = []
-    for name in (TREE_OF_ONE, FILTER, MLPACK):
-        less, faster = evaluation_speedup(cell, name), time_speedup(cell, name)
-        if less is not None and faster is not None:
-            parts.append(f"{name} {less:.3g} times fewer, {faster:.3g} times faster")
-    return f"{cell.key}: {'; '.join(parts)} ({cell.seconds:.0f} s)"
-
-
-def line_about(cell: ApproximateCell) -> str:
-    """Return one line about a cell of promises."""
-    return f"{cell.key}: {len(cell.outcomes)} promises"
-
-
 def _is_expected(one: Figure) -> bool:
     reasons = ("NotMercerError", "its tree might take")
     return "tree" in one.name and (one.failure or "").startswith(reasons)
@@ -183,7 +168,7 @@ def _groups(cells: Iterable[Cell]) -> list[list[Cell]]:
 
 
 def _speedups(group: Sequence[Cell], name: str) -> str:
-    shown = [brief(evaluation_speedup(cell, name)) for cell in group]
+    shown = [three_digits(evaluation_speedup(cell, name)) for cell in group]
     if all(one == "-" for one in shown):
         return _why_not(group[-1].figure(name))
     wrong = max(one.wrong for cell in group if (one := cell.figure(name)) is not None)
@@ -195,14 +180,14 @@ def _time(one: Figure | None) -> str:
         return _why_not(one)
     engine = f" {one.engine}" if one.name == AUTO and one.engine else ""
     wrong = f" ({one.wrong} wrong)" if one.wrong else ""
-    return f"{'~' * (one.rounds == 1)}{brief(one.median_us)}{engine}{wrong}"
+    return f"{'~' * (one.rounds == 1)}{three_digits(one.median_us)}{engine}{wrong}"
 
 
 def _build_table(cells: Sequence[Cell]) -> str:
     rows = []
     for cell, *_ in _groups(cells):
         names = ("expansion_constant", "directional_concentration")
-        hardness = [brief(cell.facts.get(name)) for name in names]
+        hardness = [three_digits(cell.facts.get(name)) for name in names]
         forecast = cell.facts.get("forecast")
         hardness.append("-" if forecast is None else f"{forecast:.3g}")
         built = [*_building(cell, TREE), _building(cell, FILTER)[1], *_building(cell, MLPACK)]
@@ -217,7 +202,7 @@ def _building(cell: Cell, name: str) -> list[str]:
         return [_why_not(one), "-"]
     evaluations = one.build_evaluations
     each = None if evaluations is None else evaluations / cell.n_objects
-    return [brief(each), f"{one.build_seconds:.3g}"]
+    return [three_digits(each), f"{one.build_seconds:.3g}"]
 
 
 def _wrong_table(cells: Sequence[Cell]) -> str:

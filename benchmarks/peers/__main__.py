@@ -22,7 +22,7 @@ from benchmarks.kernels import COSINE, LINEAR, POLYNOMIAL, SPECTRUM, TANIMOTO
 from benchmarks.pages import put_into
 from benchmarks.peers.bars import MAIN_K, checks
 from benchmarks.peers.sets import LOW, POINTS, Given, Source, find_sources
-from benchmarks.peers.tables import all_tables, bar_table, bars_of, line_of
+from benchmarks.peers.tables import all_tables, bar_table, bars_of
 from benchmarks.race.cell import Cell, Key, Pace
 from benchmarks.race.contest import Contest, hold, keys_of
 from benchmarks.race.entrant import NOT_INSTALLED, Entrant
@@ -134,7 +134,6 @@ SUITE = Suite(
     work=_measure,
     checks=lambda kept: checks(kept.cells, bars_of(kept)),
     show=_show,
-    line_of=line_of,
     options={
         "--threads": {"type": int, "nargs": "+", "metavar": "T", "help": "default 1 2"},
         "--k": {"type": int, "nargs": "+", "metavar": "K", "help": "default 1 10 100"},

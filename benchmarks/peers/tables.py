@@ -7,7 +7,7 @@ from benchmarks.peers import bars
 from benchmarks.peers.bars import MAIN_K, Bar, best_of, kind_of
 from benchmarks.race.cell import Cell, Figure
 from benchmarks.race.names import AUTO
-from benchmarks.report import brief, markdown
+from benchmarks.report import markdown, three_digits
 from benchmarks.suite import Kept
 
 _ABOUT_EVERYONE = (
@@ -61,23 +61,6 @@ def summary(kept: Kept[Cell]) -> str:
     return "\n\n".join(parts)
 
 
-def line_of(cell: Cell) -> str:
-    """Return one line about a cell that was just measured."""
-    ours, peer = best_of(cell.ours), best_of(_bar_peers(cell))
-    wrong = sum(one.differ or 0 for one in cell.ours)
-    failed = [
-        f"{one.name}: {one.failure}" for one in cell.figures if one.failure and not one.is_refused
-    ]
-    parts = [str(cell.key)]
-    for one in (ours, peer):
-        if one is not None:
-            parts.append(f"{one.name} {brief(one.median_us)} us")
-    if ours is not None and ours.times_less is not None:
-        parts.append(f"{ours.times_less:.2f} times less")
-    parts.append(f"{wrong} of ours differ" if wrong else "ours exact")
-    return "; ".join([*parts, *failed])
-
-
 def bars_of(kept: Kept[Cell]) -> dict[str, list[Bar]]:
     """Return all bars, for our fastest engine and for the planner's choice."""
     has_tiles = bool(kept.circumstances.get("machine", {}).get("amx"))
@@ -122,10 +105,10 @@ def _ratio(cell: Cell | None) -> str:
     if cell is None or ours is None:
         return ""
     peer = best_of(_bar_peers(cell))
-    mine = f"{ours.name.removeprefix('fastmks ')} {brief(ours.median_us)}"
+    mine = f"{ours.name.removeprefix('fastmks ')} {three_digits(ours.median_us)}"
     if peer is None or ours.times_less is None:
         return mine
-    return f"{ours.times_less:.3g} ({mine}; {peer.name} {brief(peer.median_us)})"
+    return f"{ours.times_less:.3g} ({mine}; {peer.name} {three_digits(peer.median_us)})"
 
 
 def _everyone_table(cells: Sequence[Cell]) -> str:
@@ -143,7 +126,7 @@ def _time(one: Figure | None) -> str:
     if one.failure is not None:
         return one.failure.partition("\n")[0][:60]
     wrong = f" ({one.wrong} of {one.checked})" if one.wrong else ""
-    return f"{'~' * (one.rounds == 1)}{brief(one.median_us)}{wrong}"
+    return f"{'~' * (one.rounds == 1)}{three_digits(one.median_us)}{wrong}"
 
 
 def _cost_table(cells: Sequence[Cell]) -> str:
@@ -154,7 +137,7 @@ def _cost_table(cells: Sequence[Cell]) -> str:
             cell.kernel,
             cell.k,
             one.name.removeprefix("fastmks "),
-            brief(one.median_us),
+            three_digits(one.median_us),
             f"{one.build_seconds or 0.0:.3f}",
             _megabytes(one),
             "?" if one.n_bytes is None else f"{one.n_bytes / bars.data_bytes(cell):.2f}",

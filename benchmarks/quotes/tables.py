@@ -32,7 +32,7 @@ def make_table(page: str, name: str, folder: Path) -> str:
         raise LookupError(f"the page must declare it once, not {len(declared)} times")
     _, source, head, template = declared[0]
     cells = template.split("|")
-    lines = ["|".join(_fill(cell, row) for cell in cells) for row in _lines(folder, source)]
+    lines = ["|".join(fill(cell, row) for cell in cells) for row in _lines(folder, source)]
     return "\n".join(f"|{line}|" for line in [head, "|".join([" --- "] * len(cells)), *lines])
 
 
@@ -83,7 +83,7 @@ def _figures(cells: Sequence[Row]) -> Iterator[Row]:
             yield cell | cell.get("facts", {}) | one | medians | place
 
 
-def _fill(template: str, row: Row) -> str:
+def fill(template: str, row: Row) -> str:
     """Return a template with the fields of a row; a dash if one of them is null."""
     text = ""
     for before, names, form, _ in Formatter().parse(template):

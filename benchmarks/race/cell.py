@@ -20,7 +20,7 @@ from benchmarks.datasets import Problem, count_rows
 from benchmarks.harness import Moment, now, others_share, pinned, ratio, run_rounds, seconds_of
 from benchmarks.race.entrant import POOL_QUERIES, Entry, Ready
 from benchmarks.race.judge import Judge
-from benchmarks.report import Check
+from benchmarks.report import Check, three_digits
 from benchmarks.suite import Measured
 
 _MORE_ROUNDS = 3  # times, where laps are short
@@ -110,6 +110,19 @@ class Cell(Key, Measured):
         """Return a figure of an entrant; None where it has none, or failed."""
         one = self.figure(name)
         return None if one is None or one.failure is not None else getattr(one, field)
+
+    @property
+    def line(self) -> str:
+        """How fast everybody was, and whether ours were right."""
+        parts = [f"{self.key}, {self.n_objects} objects"]
+        for one in self.figures:
+            if one.median_us is not None:
+                engine = f" ({one.engine})" if one.is_ours else ""
+                parts.append(f"{one.name}{engine} {three_digits(one.median_us)} us")
+            elif not one.is_refused:
+                parts.append(f"{one.name}: {one.failure}")
+        wrong = sum(one.differ or 0 for one in self.ours)
+        return "; ".join([*parts, f"{wrong} of ours differ" if wrong else "ours exact"])
 
     @property
     def ours(self) -> list[Figure]:

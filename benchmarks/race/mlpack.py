@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from statistics import median
@@ -27,9 +27,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.datasets import Problem
 from benchmarks.harness import Answer
-from benchmarks.kernels import KernelCase
 from benchmarks.race.entrant import Entrant, PeerError, Ready, RefusedError, Task
 from benchmarks.race.names import MLPACK, MLPACK_DUAL
 from benchmarks.race.ours import BASE, MOST_BUILDS, SHORT_SECONDS
@@ -54,24 +52,52 @@ class MlpackTree:
     A search that hangs or crashes leaves the tree as it was; a build that does ends it all.
     """
 
-    def __init__(self, problem: Problem, case: KernelCase, *, base: float, patience: float) -> None:
+    def __init__(self, task: Task, *, base: float = BASE) -> None:
+        self._problem = problem = task.problem.cast("float64")
         if problem.kind != "dense":
             raise RefusedError("takes dense rows only")
-        if not case.mlpack:
-            raise RefusedError(f"knows no kernel {case.name}")
+        if not task.case.mlpack:
+            raise RefusedError(f"knows no kernel {task.case.name}")
         self.cpu_seconds = 0.0  # of all builds and searches
-        self._patience = patience
+        self._patience = task.patience
         self._failure: str | None = None
-        self._process: BaseProcess | None = None
-        self._start()
-        arguments = {**case.mlpack, "base": base}
+        self._is_closed = False
+        context = multiprocessing.get_context("spawn")
+        self._connection, far_end = context.Pipe()
+        self._process: BaseProcess = context.Process(target=_serve, args=(far_end,), daemon=True)
+        self._process.start()
+        far_end.close()
+        arguments = {**task.case.mlpack, "base": base}
         self._ask(_START_SECONDS, "load", problem.objects, problem.queries, arguments)
 
-    def __enter__(self) -> "MlpackTree":
-        return self
+    def ready(self, *, is_single: bool = True) -> Ready:
+        """Return its search as an entrant's: always of all queries at once."""
+        built = self._built
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        def search(_: Any, k: int) -> Answer:
+            found = self.search(k, is_single=is_single)
+            return Answer(found.indices, found.evaluations, seconds=found.seconds)
+
+        return Ready(
+            search=search,
+            queries=self._problem.queries,
+            build_seconds=built.seconds,
+            build_evaluations=built.evaluations,
+            n_fixed=self._problem.n_queries,
+            cpu_elsewhere=lambda: self.cpu_seconds if is_single else 0.0,  # one process, once
+            close=self.close,
+        )
+
+    @cached_property
+    def _built(self) -> Cost:
+        try:
+            builds = [self.build()]
+            while len(builds) < MOST_BUILDS and sum(one.seconds for one in builds) < SHORT_SECONDS:
+                builds.append(self.build())
+        except BaseException:
+            self.close()
+            raise
+        return replace(builds[-1], seconds=median(one.seconds for one in builds))
 
     def build(self) -> Cost:
         """Build the tree."""
@@ -86,21 +112,14 @@ class MlpackTree:
 
     def close(self) -> None:
         """End the process, and whatever it has forked."""
-        if self._process is not None:
+        if not self._is_closed:
             assert self._process.pid is not None
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.kill()
             self._process.join()
             self._connection.close()
-            self._process = None
-
-    def _start(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._connection, far_end = context.Pipe()
-        self._process = context.Process(target=_serve, args=(far_end,), daemon=True)
-        self._process.start()
-        far_end.close()
+            self._is_closed = True
 
     def _ask(self, patience: float, *request: Any) -> dict[str, Any]:
         if self._failure is not None:
@@ -113,7 +132,6 @@ class MlpackTree:
             else:
                 answer = f"no answer within {patience:g} s"
         except (EOFError, ConnectionError):
-            assert self._process is not None
             self._process.join()
             answer = f"ended with exit code {self._process.exitcode}"
         if isinstance(answer, str):
@@ -228,68 +246,35 @@ class _Worker:
 
 def mlpack_single_tree() -> Entrant:
     """Return the search of one tree, with the base of ours."""
-    return Entrant(name=MLPACK, prepare=prepare_mlpack, needs=("mlpack",), in_bar=False)
+    prepare = partial(prepare_mlpack, base=BASE)
+    return Entrant(name=MLPACK, prepare=prepare, needs=("mlpack",), in_bar=False)
 
 
-def prepare_mlpack(
-    task: Task, *, base: float = BASE, n_queries: int = EVERYTHING, is_single: bool = True
-) -> Ready:
-    """Build a tree; it is asked at most so many queries, always all at once."""
-    asked = task.problem.first_queries(n_queries).cast("float64")
-    tree = MlpackTree(asked, task.case, base=base, patience=task.patience)
-    return _ready(tree, _built(tree), asked.queries, asked.n_queries, is_single)
+def prepare_mlpack(task: Task, *, base: float, n_queries: int = EVERYTHING) -> Ready:
+    """Build a tree, and ask it at most this many queries."""
+    asked = task.problem.first_queries(n_queries)
+    return MlpackTree(replace(task, problem=asked), base=base).ready()
 
 
 def mlpack_pair(task_for_peers: Callable[[Task], Task]) -> list[Entrant]:
     """Return the single-tree and the dual-tree search of one tree, built for the first of them.
 
-    The tree lives until both are closed.
+    The tree lives until one of them is closed.
     """
-    shared: list[tuple[MlpackTree, Cost, Task]] = []
+    shared: list[MlpackTree] = []
     failures: list[str] = []
 
     def prepare(is_single: bool, task: Task) -> Ready:
         if failures:
             raise PeerError(failures[0])
-        if not shared:
-            try:
-                task = task_for_peers(task).cast("float64")
-                tree = MlpackTree(task.problem, task.case, base=BASE, patience=task.patience)
-                shared.append((tree, _built(tree), task))
-            except PeerError as error:
-                failures.append(str(error))
-                raise
-        tree, built, asked = shared[0]
-        return _ready(tree, built, asked.problem.queries, asked.problem.n_queries, is_single)
+        try:
+            shared[:] = shared or [MlpackTree(task_for_peers(task))]
+            return shared[0].ready(is_single=is_single)
+        except PeerError as error:
+            failures.append(str(error))
+            raise
 
     return [
         Entrant(name=name, prepare=partial(prepare, is_single), needs=("mlpack",))
         for name, is_single in ((MLPACK, True), (MLPACK_DUAL, False))
     ]
-
-
-def _built(tree: MlpackTree) -> Cost:
-    try:
-        builds = [tree.build()]
-        while len(builds) < MOST_BUILDS and sum(one.seconds for one in builds) < SHORT_SECONDS:
-            builds.append(tree.build())
-    except BaseException:
-        tree.close()
-        raise
-    return replace(builds[-1], seconds=median(one.seconds for one in builds))
-
-
-def _ready(tree: MlpackTree, built: Cost, queries: Any, n_queries: int, is_single: bool) -> Ready:
-    def search(_: Any, k: int) -> Answer:
-        found = tree.search(k, is_single=is_single)
-        return Answer(found.indices, found.evaluations, seconds=found.seconds)
-
-    return Ready(
-        search=search,
-        queries=queries,
-        build_seconds=built.seconds,
-        build_evaluations=built.evaluations,
-        n_fixed=n_queries,
-        cpu_elsewhere=lambda: tree.cpu_seconds if is_single else 0.0,  # one process, counted once
-        close=tree.close,
-    )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from benchmarks.report import brief, markdown
+from benchmarks.report import markdown, three_digits
 from benchmarks.scale.simulation import simulate, work_of_node
 from benchmarks.suite import Kept, Measured
 
@@ -180,4 +180,4 @@ def _short(kernel: str) -> str:
 
 
 def _ms(seconds: float) -> str:
-    return brief(seconds * 1e3)
+    return three_digits(seconds * 1e3)

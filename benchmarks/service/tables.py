@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from benchmarks.report import brief, markdown
+from benchmarks.report import markdown, three_digits
 from benchmarks.suite import Kept, Measured
 
 _ABOUT = (
@@ -48,9 +48,9 @@ def all_tables(kept: Kept[Cell]) -> str:
         [
             _WHAT[cell.section].format(cell.batch),
             cell.n_clients,
-            *(brief(cell.facts[name]) for name in ("p50", "p99")),
+            *(three_digits(cell.facts[name]) for name in ("p50", "p99")),
             f"{cell.facts['requests a second']:.0f}",
-            brief(cell.facts.get("in the process"), none=""),
+            three_digits(cell.facts.get("in the process"), none=""),
         ]
         for cell in kept.cells
     ]

@@ -20,7 +20,7 @@ from benchmarks.growth.curves import (
 )
 from benchmarks.growth.fit import fit_exponential, fit_power
 from benchmarks.growth.series import all_series, make_cube
-from benchmarks.growth.tables import all_tables, line_of
+from benchmarks.growth.tables import all_tables
 from benchmarks.harness import Answer
 from benchmarks.kernels import LINEAR
 from benchmarks.race import ours
@@ -376,8 +376,9 @@ def test_a_cell_in_one_line():
         name=MLPACK, is_ours=False, in_bar=False, is_brute=False, failure="PeerError: no"
     )
     auto = figure(AUTO, 1.0, 2.5, engine="tree", differ=2)
-    line = "points, 9 objects, linear, k=10; auto (tree) 2.5 us; mlpack single-tree: PeerError: no"
-    assert line_of(cell(auto, failed, n_objects=9)) == f"{line}; 2 of ours differ"
+    line = "points linear, k=10, batch 5, 1 thread, 9 objects; fastmks auto (tree) 2.5 us"
+    line += "; mlpack single-tree: PeerError: no; 2 of ours differ"
+    assert cell(auto, failed, n_objects=9).line == line
     assert [check.holds for check in exactness_checks([cell(auto, failed, n_objects=9)], "")] == [
         False,
         True,

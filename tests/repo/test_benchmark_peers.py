@@ -12,7 +12,7 @@ from benchmarks.peers.__main__ import SUITE, contests_of, serves
 from benchmarks.peers.bars import Bar, checks, find_bars, scan_share, work_share
 from benchmarks.peers.entrants import entrants
 from benchmarks.peers.sets import Given, find_sources
-from benchmarks.peers.tables import all_tables, line_of
+from benchmarks.peers.tables import all_tables
 from benchmarks.race import contest
 from benchmarks.race.cell import Cell, Figure, Key, measure
 from benchmarks.race.contest import keys_of
@@ -301,8 +301,8 @@ def test_tables_show_the_first_look_the_wrong_answers_and_who_approximates(tmp_p
     assert "| numpy | 1 of 7, 1 ties |" in text
     assert "| hnswlib (approximate) | 6 of 7 |" in text
     assert "1 (6 of 7)" in text
-    line = line_of(found)
-    assert line.endswith("ours exact; faiss: MemoryError: no room")
+    line = found.line
+    assert line.endswith("; faiss: MemoryError: no room; ours exact")
     with pytest.raises(ValueError, match="must have the lines"):
         page = tmp_path / "page.md"
         page.write_text("no markers")

@@ -1,6 +1,7 @@
 """The race of the benchmarks: judgement, cells, contests, and mlpack's process; never times."""
 
 import importlib
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -246,7 +247,7 @@ def fake_mlpack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 def test_counts_that_mlpack_prints_are_read(fake_mlpack):
     fake_mlpack()
-    with MlpackTree(SMALL.cast("float64"), LINEAR, base=1.3, patience=PATIENCE) as tree:
+    with closing(MlpackTree(replace(task(), patience=PATIENCE))) as tree:
         built, found = tree.build(), tree.search(4)
     assert (built.evaluations, found.evaluations) == (77, 5)
     assert Judge(SMALL, LINEAR, 4, threads=1).compare(found.indices).differ == 0
@@ -263,7 +264,7 @@ def test_counts_that_mlpack_prints_are_read(fake_mlpack):
 )
 def test_a_fault_of_mlpack_is_a_line(fake_mlpack, then, patience, failure):
     fake_mlpack(then)
-    with MlpackTree(SMALL.cast("float64"), LINEAR, base=1.3, patience=PATIENCE) as tree:
+    with closing(MlpackTree(replace(task(), patience=PATIENCE))) as tree:
         tree.build()
         tree._patience = patience
         with pytest.raises(PeerError, match=failure):
@@ -274,4 +275,4 @@ def test_a_fault_of_mlpack_is_a_line(fake_mlpack, then, patience, failure):
 
 def test_mlpack_refuses_what_it_does_not_know():
     with pytest.raises(PeerError, match="knows no kernel tanimoto"):
-        MlpackTree(SMALL, TANIMOTO, base=1.3, patience=1.0)
+        MlpackTree(task(case=TANIMOTO))
