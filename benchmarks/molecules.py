@@ -88,7 +88,7 @@ class Molecules:
 def make_molecules(
     folder: Path | None, n_objects: int, n_queries: int, note: Callable[[str], object]
 ) -> Molecules:
-    """Return at most so many molecules of the folder; where they cannot be had, generated bits."""
+    """Return at most this many molecules of the folder; without it, generated bits."""
     random = np.random.default_rng(0)
     missing = [name for name in ("FPSim2", "rdkit") if not is_installed(name)]
     if folder is None or missing or not (folder / FILE).exists():

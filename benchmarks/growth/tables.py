@@ -9,11 +9,12 @@ from benchmarks.growth.curves import (
     Points,
     cells_at,
     curve_of,
+    fit_exponential,
+    fit_power,
     greatest_k,
     places_of,
     upper_half,
 )  # fmt: skip
-from benchmarks.growth.fit import fit_exponential, fit_power
 from benchmarks.race.cell import Cell
 from benchmarks.race.names import AUTO, FILTER, MLPACK, SCAN, TREE, TREE_OF_ONE
 from benchmarks.report import markdown, three_digits

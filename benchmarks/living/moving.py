@@ -93,9 +93,9 @@ def move_trial(stage: Stage, algorithm: str, *, threads: int) -> Trial:
         first = build(stage.n_first)
         if not counted:
             counted.extend(count_moves(first.copy(), stage, searches=s) for s in (False, True))
-        index = first.copy()
+        index, searched = first.copy(), first.copy()
         seconds = seconds_of(lambda: _grow(index, stage, searches=False))
-        with_searches = seconds_of(lambda: _grow(first.copy(), stage, searches=True))
+        with_searches = seconds_of(lambda: _grow(searched, stage, searches=True))
         rebuild = seconds_of(lambda: grown.append(build(len(stage.rows))))
         whole = grown[-1]
         grown[:] = [index]

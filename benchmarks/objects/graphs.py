@@ -44,7 +44,7 @@ class GraphSet:
     classes: NDArray[np.int64]
 
     def head(self, n_graphs: int) -> "GraphSet":
-        """At most so many, drawn without replacement, in their order."""
+        """At most this many, drawn without replacement, in their order."""
         chosen = np.random.default_rng(0).permutation(len(self.graphs))[:n_graphs]
         chosen.sort()
         graphs = [self.graphs[i] for i in chosen]

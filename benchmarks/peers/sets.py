@@ -70,7 +70,7 @@ class Source:
     name: str
     cases: tuple[KernelCase, ...]
     n_queries: int  # at most; the largest batch
-    read: Callable[[int, int], Given]  # with at most so many objects and queries
+    read: Callable[[int, int], Given]  # with at most this many objects and queries
 
 
 def find_sources(collector: Collector) -> list[Source]:

@@ -22,7 +22,7 @@ from benchmarks.quotes.headlines import SENTENCES, figures
 from benchmarks.quotes.tables import DECLARED, make_table, show
 from benchmarks.race.cell import Cell
 from benchmarks.scale import tables as scale
-from benchmarks.service import tables as service
+from benchmarks.service import __main__ as service
 from benchmarks.suite import Kept
 
 ROOT = Path(__file__).parents[2]

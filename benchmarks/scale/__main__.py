@@ -12,14 +12,18 @@ from functools import partial
 from benchmarks.report import Check
 from benchmarks.scale.sections import (
     Pace,
+    Work,
+    decaying,
     key_of,
     measure_merging,
     measure_model,
     measure_rounds,
     measure_search,
+    mnist,
+    product,
+    proteins,
 )
 from benchmarks.scale.tables import Cell, Key, all_tables
-from benchmarks.scale.work import Work, decaying, mnist, product, proteins
 from benchmarks.suite import Run, Suite
 from fastmks import kernels
 

@@ -14,11 +14,12 @@ from benchmarks.growth.curves import (
     DIMENSION,
     SIZE,
     cells_at,
+    fit_exponential,
+    fit_power,
     greatest_k,
     places_of,
     upper_half,
 )
-from benchmarks.growth.fit import fit_exponential, fit_power
 from benchmarks.growth.series import all_series, make_cube
 from benchmarks.growth.tables import all_tables
 from benchmarks.harness import Answer
@@ -218,43 +219,6 @@ def test_one_tree_serves_the_engines_that_share_it(tmp_path):
     assert figures[TREE_OF_ONE]["evaluations"] <= figures[TREE]["evaluations"]
     assert figures[SCAN]["evaluations"] == 80
     assert figures[AUTO]["engine"] == "scan"
-
-
-@pytest.mark.usefixtures("no_peer")
-def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch, capsys):
-    file = tmp_path / "figures.json"
-    arguments = [*ONE, "--out", str(file)]
-    assert program.SUITE.main([*arguments, "--minutes", "0.0000001"]) == 0
-    assert "stopped by --minutes" in capsys.readouterr().err
-    first = json.loads(file.read_text())["cells"]
-    assert len(first) == 1
-    assert program.SUITE.main(arguments) == 0
-    cells = json.loads(file.read_text())["cells"]
-    assert len(cells) == 3 * 2 * 2
-    assert cells[0] == first[0]
-
-    def measure_nothing(*_: object, **more: object) -> None:
-        raise AssertionError("everything is there")
-
-    monkeypatch.setattr("benchmarks.race.contest.measure", measure_nothing)
-    assert program.SUITE.main(arguments) == 0
-    assert program.SUITE.main([*arguments, "--show"]) == 0
-    assert json.loads(file.read_text())["cells"] == cells
-
-
-@pytest.mark.usefixtures("no_peer")
-def test_ctrl_c_keeps_what_is_there(tmp_path, monkeypatch, capsys):
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(program, "hold", interrupt)
-    assert program.SUITE.main([*ONE, "--out", str(tmp_path / "figures.json")]) == 130
-    assert "the same command goes on" in capsys.readouterr().err
-
-
-def test_show_needs_a_file():
-    with pytest.raises(SystemExit, match="--show needs what an earlier run has kept"):
-        program.SUITE.main(["--show"])
 
 
 @pytest.mark.usefixtures("no_peer")

@@ -143,29 +143,6 @@ def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch, capsys):
     assert run(*wanted, "--show") == 0
 
 
-def test_an_interrupt_keeps_what_is_finished(tmp_path, monkeypatch, capsys):
-    wanted = ["--sections", "vectors", "--sets", "digits", "--kernels", "linear"]
-    wanted += ["--out", str(tmp_path)]
-    from benchmarks.race import contest
-
-    whole = contest.measure
-
-    def stop_at_the_second(key: Key, *more: object, **options: object) -> Cell:
-        if key.k == 10:
-            raise KeyboardInterrupt
-        return whole(key, *more, **options)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(contest, "measure", stop_at_the_second)
-    assert run(*wanted) == 130
-    assert "1 cells are kept; the same command goes on" in capsys.readouterr().err
-    assert len(json.loads((tmp_path / "paper.json").read_text())["cells"]) == 1
-
-
-def test_nothing_to_show_is_an_error(tmp_path):
-    with pytest.raises(SystemExit, match="--show needs what an earlier run has kept"):
-        run("--show", "--out", str(tmp_path))
-
-
 def test_speedups_are_of_the_scan():
     one = cell(
         figure(SCAN, median_us=30.0, evaluations=100.0),

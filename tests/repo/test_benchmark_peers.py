@@ -14,9 +14,9 @@ from benchmarks.peers.entrants import entrants
 from benchmarks.peers.sets import Given, find_sources
 from benchmarks.peers.tables import all_tables
 from benchmarks.race import contest
-from benchmarks.race.cell import Cell, Figure, Key, measure
+from benchmarks.race.cell import Cell, Figure, Key
 from benchmarks.race.contest import keys_of
-from benchmarks.suite import INTERRUPTED, Collector, Kept, Run
+from benchmarks.suite import Collector, Kept, Run
 
 from support.paths import ROOT
 
@@ -114,44 +114,6 @@ def test_a_run_that_was_stopped_goes_on(tmp_path, monkeypatch, capsys):
     assert run(*sets) == 0
     assert run(*sets, "--show") == 0
     assert "### The bars" in capsys.readouterr().out
-
-
-@pytest.mark.usefixtures("no_peer")
-def test_an_interrupt_inside_a_cell_keeps_what_was_finished(tmp_path, monkeypatch, capsys):
-    file = tmp_path / "figures.json"
-    asked: list[object] = []
-
-    def interrupted(key, *rest, **more):
-        asked.append(key)
-        if len(asked) == 2:
-            raise KeyboardInterrupt
-        return measure(key, *rest, **more)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(contest, "measure", interrupted)
-        assert run(*NORMAL, "--out", str(file)) == INTERRUPTED == 130
-    assert "interrupted: 1 cells are kept" in capsys.readouterr().err
-    assert [one.key for one in kept_in(file).cells] == asked[:1]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["figures.json"]
-    assert run(*NORMAL, "--out", str(file)) == 0
-    assert [one.key for one in kept_in(file).cells] == asked
-
-
-def test_noisy_cells_are_measured_again(tmp_path):
-    file = tmp_path / "figures.json"
-    kept = kept_in(file)
-    kept.add(cell(figure("fastmks auto", 2.0), facts={"kind": "bits"}))
-    kept.write(["a note"], ())
-    assert KEY in kept_in(file)
-    assert kept_in(file).cells == kept.cells
-    assert KEY not in kept_in(file, most_others=0.1)
-
-
-def test_a_file_of_another_program_is_refused(tmp_path):
-    file = tmp_path / "figures.json"
-    file.write_text('{"name": "other"}')
-    with pytest.raises(ValueError, match="must hold figures of benchmarks.peers_bars"):
-        kept_in(file)
 
 
 def test_stored_figures_can_be_shown(capsys):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from benchmarks.scale import sections
 from benchmarks.scale.__main__ import SUITE
-from benchmarks.scale.simulation import simulate
-from benchmarks.scale.work import mnist
+from benchmarks.scale.sections import mnist
+from benchmarks.scale.tables import simulate
 
 LAWS = {
     "c0": 0.01,
