@@ -12,12 +12,8 @@ other k for single queries and for the largest batch; more threads have that k a
 
 import argparse
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
-from benchmarks.datasets import Problem
 from benchmarks.kernels import COSINE, LINEAR, POLYNOMIAL, SPECTRUM, TANIMOTO
 from benchmarks.pages import put_into
 from benchmarks.peers.bars import MAIN_K, checks
@@ -34,18 +30,16 @@ _WITHOUT_GRAPHS = ("aloi", "normal")  # an approximate graph is built for the ot
 
 def _measure(run: Run[Cell]) -> None:
     pace = Pace(rounds=run.sizes.rounds, lap_seconds=run.sizes.lap_seconds)
-    sources = find_sources(run.collector)
-    expected = {source.name: _n_expected(run, source) for source in sources}
-    run.expect(sum(expected.values()))
     noted: set[str] = set()
-    for source in sources:
-        given = source.read(*_limits(run, source))
+    for source in find_sources(run.collector):
+        n_queries = max(_batches(run, source))
+        given = source.read(*run.collector.limits(run.sizes.n_objects, n_queries))
         for entrant in given.entrants():
             if entrant.missing and entrant.name not in noted:
                 noted.add(entrant.name)
                 run.collector.note(f"{NOT_INSTALLED}: {entrant.name}")
         contests = contests_of(run, source, given)
-        run.expect(_count(contests) - expected[source.name])
+        run.expect(sum(len(keys_of(contest)) for contest in contests))
         for contest in contests:
             hold(contest, run, pace)
 
@@ -96,21 +90,6 @@ def serves(entrant: Entrant, key: Key) -> bool:
 def _batches(run: Run[Cell], source: Source) -> tuple[int, ...]:
     batches = run.options.batches or run.sizes.batches
     return tuple(sorted({min(batch, source.n_queries) for batch in batches}))
-
-
-def _limits(run: Run[Cell], source: Source) -> tuple[int, int]:
-    return run.collector.limits(run.sizes.n_objects, max(_batches(run, source)))
-
-
-def _n_expected(run: Run[Cell], source: Source) -> int:
-    """Count the cells of a set before it is read, as if it had all rows that may be."""
-    rows = [np.empty((n, 0)) for n in _limits(run, source)]  # without columns: no memory
-    outline = Problem(name=source.name, origin="", objects=rows[0], queries=rows[1])
-    return _count(contests_of(run, source, Given(outline, list)))
-
-
-def _count(contests: Sequence[Contest]) -> int:
-    return sum(len(keys_of(contest)) for contest in contests)
 
 
 def _show(options: argparse.Namespace, kept: Kept[Cell]) -> str:

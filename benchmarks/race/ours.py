@@ -20,12 +20,10 @@ _WARM_K = 10
 
 def ours(algorithm: str, *, only_low: bool = False) -> Entrant:
     """Return an engine with an index of its own."""
-    return Entrant(
-        name=f"fastmks {algorithm}",
-        prepare=lambda task: _Shared(algorithm).prepare(algorithm, task),
-        is_ours=True,
-        only_low=only_low,
+    entrant = _ours(
+        f"fastmks {algorithm}", lambda task: _Shared(algorithm).prepare(algorithm, task)
     )
+    return replace(entrant, only_low=only_low, is_brute=False)
 
 
 def our_entrants(*, has_dual_tree: bool) -> list[Entrant]:
@@ -35,14 +33,15 @@ def our_entrants(*, has_dual_tree: bool) -> list[Entrant]:
     is slower, and what a planner chooses depends on what has been built.
     """
     trees = _Shared()
-    found = [
+    dual = [_ours(DUAL, partial(trees.prepare, "dual-tree"))] if has_dual_tree else []
+    return [
         _ours(SCAN, partial(_Shared().prepare, "scan")),
         _ours(TREE, partial(trees.prepare_built, "tree")),
         _ours(TREE_OF_ONE, trees.prepare_blocks_of_one),
+        *dual,
+        _ours(FILTER, partial(_Shared().prepare_built, "filter")),
+        ours("auto"),
     ]
-    if has_dual_tree:
-        found.append(_ours(DUAL, partial(trees.prepare, "dual-tree")))
-    return [*found, _ours(FILTER, partial(_Shared().prepare_built, "filter")), ours("auto")]
 
 
 def _ours(name: str, prepare: Callable[[Task], Ready]) -> Entrant:
@@ -63,17 +62,13 @@ class _Shared:
         """Make an engine ready."""
         if self._index is None:
             started = time.perf_counter()
+            options: dict[str, Any] = {"algorithm": self._algorithm, "base": BASE}
             self._index = fastmks.Index(
-                task.problem.objects,
-                task.case.kernel,
-                algorithm=self._algorithm,
-                base=BASE,
-                threads=task.threads,
+                task.problem.objects, task.case.kernel, threads=task.threads, **options
             )
             self._seconds = time.perf_counter() - started
-        return prepare_engine(
-            self._index, algorithm, task, traversal=traversal, more_seconds=self._seconds
-        )
+        ready = prepare_engine(self._index, algorithm, task, traversal=traversal)
+        return replace(ready, build_seconds=ready.build_seconds + self._seconds)
 
     def prepare_built(self, algorithm: str, task: Task) -> Ready:
         """Make ready what takes time to build; short builds are repeated over other indexes."""
@@ -95,7 +90,6 @@ def prepare_engine(
     task: Task,
     *,
     traversal: fastmks.Traversal | None = None,
-    more_seconds: float = 0.0,
 ) -> Ready:
     """Return an engine of an index, built: filter and tree are built at the first search.
 
@@ -115,7 +109,7 @@ def prepare_engine(
 
     started = time.perf_counter()
     search(queries if algorithm == "auto" else queries[:1], min(_WARM_K, task.problem.n_objects))
-    seconds = time.perf_counter() - started + more_seconds
+    seconds = time.perf_counter() - started
     is_tree = algorithm in ("tree", "dual-tree")
     return Ready(
         search=search,
