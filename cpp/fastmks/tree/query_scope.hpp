@@ -38,7 +38,7 @@ struct Places {
         for (std::size_t i = 0; i < objects.size; ++i) {
             if (std::isfinite(values[i])) continue;
             if (may_return(static_cast<std::uint32_t>(objects[i]))) {
-                throw ValueFault(query, objects[i], values[i]);
+                throw ValueFault{query, objects[i], values[i]};
             }
             values[i] = NAN;
         }
