@@ -25,8 +25,8 @@ from fastmks._util.progress import Progress
 from fastmks.engines.base import Engine, Search
 from fastmks.engines.filters.pivots import build_pivots
 from fastmks.engines.scan import Scan
+from fastmks.engines.traversal import Traversal
 from fastmks.engines.tree.search import WalkedTree
-from fastmks.engines.tree.traversal import Traversal
 from fastmks.engines.tree.tree import build_tree
 
 __all__ = ["Case", "Row", "main", "measure"]

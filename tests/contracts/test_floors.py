@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fastmks import Index, kernels
 from fastmks._util.progress import Progress
 from fastmks.engines.base import Search
-from fastmks.engines.tree.traversal import check_traversal
+from fastmks.engines.traversal import check_traversal
 from fastmks.index.merge import NOWHERE
 from fastmks.index.segment import Choice
 from support.kinds import KINDS

@@ -37,7 +37,7 @@ from fastmks.dask.sharded_hits import (
 )
 from fastmks.dask.sources import is_distributed, make_partitions
 from fastmks.engines.approximation import Approximation, make_approximation, split_approximation
-from fastmks.engines.tree.traversal import Traversal, check_traversal
+from fastmks.engines.traversal import Traversal, check_traversal
 from fastmks.errors import InvalidArgument
 from fastmks.index.hits import Hits, HitsAbove
 from fastmks.index.ids import check_kind, read_ids, read_mask, shown

@@ -18,7 +18,7 @@ from fastmks.dask.searchable import State
 from fastmks.dask.shard_build import BuildSettings, Shard, build_shards, check_alike, check_unique
 from fastmks.dask.shard_work import empty_copy
 from fastmks.dask.sources import make_partitions
-from fastmks.engines.tree.traversal import check_base
+from fastmks.engines.traversal import check_base
 from fastmks.errors import InvalidArgument
 from fastmks.index.index import Index
 from fastmks.index.searchable import check_algorithm

@@ -11,7 +11,7 @@ from fastmks._util.fork_safe import Lock
 from fastmks._util.progress import Progress, as_progress
 from fastmks.data.fasta import Fasta
 from fastmks.engines.space import Space
-from fastmks.engines.tree.traversal import check_base
+from fastmks.engines.traversal import check_base
 from fastmks.engines.tree.tree import Tree
 from fastmks.errors import InvalidArgument
 from fastmks.index.ids import added_ids, check_kind, first_ids, read_ids, shown

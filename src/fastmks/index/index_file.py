@@ -11,7 +11,7 @@ from fastmks._util.arithmetic import own_arithmetic
 from fastmks._util.check import check_threads
 from fastmks.data.object_lists import list_objects
 from fastmks.engines.space import Space, named_faults
-from fastmks.engines.tree.traversal import check_base
+from fastmks.engines.traversal import check_base
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.container import from_bytes, to_bytes
 from fastmks.files.record import Record, nest, restoring

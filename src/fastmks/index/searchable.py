@@ -8,7 +8,7 @@ from fastmks._util.check import check_k, check_threads, check_threshold
 from fastmks._util.progress import Progress, as_progress
 from fastmks.engines.approximation import make_approximation
 from fastmks.engines.base import Cost, Tracer
-from fastmks.engines.tree.traversal import Traversal, check_traversal
+from fastmks.engines.traversal import Traversal, check_traversal
 from fastmks.errors import InvalidArgument
 from fastmks.index.hits import Hits, HitsAbove, Stats
 from fastmks.index.planner import Plan

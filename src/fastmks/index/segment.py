@@ -13,9 +13,9 @@ from fastmks.engines.approximation import EXACT
 from fastmks.engines.base import AboveFound, Engine, Search, TopKFound
 from fastmks.engines.filters.base import CoreFilter
 from fastmks.engines.space import Namer, Space, has_normalization, named_faults
+from fastmks.engines.traversal import Traversal
 from fastmks.engines.tree.dual_search import DualTree
 from fastmks.engines.tree.search import WalkedTree
-from fastmks.engines.tree.traversal import Traversal
 from fastmks.errors import FastmksError, KernelValueError
 from fastmks.index.built_engines import BuiltEngines
 from fastmks.index.ids import Ids

@@ -10,7 +10,7 @@ from fastmks import _core
 from fastmks.engines.approximation import EXACT, Approximation
 from fastmks.engines.base import AboveFound, Cost, Search, TopKFound, plain_int64
 from fastmks.engines.space import Space
-from fastmks.engines.tree.traversal import Traversal
+from fastmks.engines.traversal import Traversal
 from fastmks.engines.tree.tree import Tree
 
 __all__ = ["WalkedTree", "named_cost", "plan"]

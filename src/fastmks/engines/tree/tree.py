@@ -10,7 +10,7 @@ from fastmks._util.fork_safe import cached_property
 from fastmks._util.progress import Progress
 from fastmks.engines.base import plain_int64
 from fastmks.engines.space import Namer, Space, named_faults
-from fastmks.engines.tree.traversal import check_base
+from fastmks.engines.traversal import check_base
 from fastmks.engines.tree.view import tree_graph, tree_text
 from fastmks.errors import FastmksError, NotMercerError
 from fastmks.files.record import Record, restoring

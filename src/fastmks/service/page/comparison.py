@@ -9,7 +9,7 @@ import numpy as np
 
 from fastmks._util.check import check_count
 from fastmks._util.progress import Progress
-from fastmks.engines.tree.traversal import Traversal
+from fastmks.engines.traversal import Traversal
 from fastmks.errors import InvalidArgument
 from fastmks.index.hits import Hits
 from fastmks.index.index import Index
