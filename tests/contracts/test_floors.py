@@ -7,35 +7,33 @@ from hypothesis import strategies as st
 
 from fastmks import Index, kernels
 from fastmks._util.progress import Progress
-from fastmks.engines.base import Search
-from fastmks.engines.traversal import check_traversal
+from fastmks.engines.base import SearchRequest
 from fastmks.index.merge import NOWHERE
-from fastmks.index.segment import Choice
+from support.inside import data_of, snapshot_of
 from support.kinds import KINDS
 
 
 def engines_of(index):
     names = ["scan"]
-    if index._largest_data.space.is_mercer:
+    if data_of(index).space.is_mercer:
         names += ["tree", "dual-tree"]
-    if index._largest_data.engines.has_filter:
+    if data_of(index).engines.has_filter:
         names.append("filter")
     return names
 
 
 def search(index, queries, k, floors, algorithm, *, only=None, threads=1):
-    snapshot = index._snapshot
+    snapshot = snapshot_of(index)
     (space,) = snapshot.queries(queries)
-    asked = Search(
+    request = SearchRequest(
         queries=space,
         among=None if only is None else np.asarray(only, dtype=np.int64),
-        skip_self=False,
+        algorithm=algorithm,
         threads=threads,
         progress=Progress(False),
         floors=floors,
     )
-    choice = Choice(algorithm, check_traversal(None))
-    found, _ = snapshot.segments[0].top_k(choice, asked, k, "queries[{}]".format)
+    found, _ = snapshot.segments[0].top_k(request, k)
     return found
 
 

@@ -12,6 +12,7 @@ import typer
 
 from fastmks.cli.arguments import as_options
 from fastmks.errors import InvalidArgument
+from fastmks.index.algorithms import ALGORITHMS
 from fastmks.kernels import KERNEL_NAMES, Kernel, as_kernel
 from fastmks.kernels.registry import text_kernels
 
@@ -42,13 +43,12 @@ _K = 10
 
 
 class Algorithm(str, Enum):
-    """How to search."""
+    """How to search: a choice of each of `ALGORITHMS`."""
 
-    AUTO = "auto"
-    SCAN = "scan"
-    TREE = "tree"
-    DUAL_TREE = "dual-tree"
-    FILTER = "filter"
+    _ignore_ = "members name"
+    members = vars()
+    for name in ALGORITHMS:
+        members[name] = name
 
 
 class Form(str, Enum):

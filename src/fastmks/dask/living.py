@@ -69,7 +69,7 @@ class LivingShards(SearchableShards, ABC):
             [pack(wanted[mask]) for _, mask in held],
             name="get",
         )
-        like, kernel = self._none._snapshot.like, self._none.kernel
+        like, kernel = self._view.like, self._none.kernel
         chunks = [read_more(some, kernel, like) for some in self._cluster.results(futures)]
         order = np.concatenate([np.flatnonzero(mask) for _, mask in held])
         return join_objects(kernel, chunks).get(np.argsort(order, kind="stable"))
@@ -114,10 +114,8 @@ class LivingShards(SearchableShards, ABC):
             return self._add_some(objects, ids)
 
     def _add_shards(self, collection: Any, ids: Any) -> None:
-        state, snapshot = self._state, self._none._snapshot
-        settings = BuildSettings(
-            self._none.kernel, snapshot.settings.algorithm, snapshot.settings.base, None
-        )
+        state, own = self._state, self._view.settings
+        settings = BuildSettings(self._none.kernel, own.algorithm, own.base, None)
         partitions = make_partitions(collection, ids, name="objects")
         first = state.n_made
         partitions = [
@@ -125,7 +123,7 @@ class LivingShards(SearchableShards, ABC):
             for i, part in enumerate(partitions)
         ]
         has_own = any(part.names_own for part in partitions)
-        if snapshot.settings.has_text_ids and not has_own:
+        if own.has_text_ids and not has_own:
             raise InvalidArgument("ids must be given, since those of the index are strings.")
         shards = build_shards(
             self._cluster, partitions, settings, first_id=state.next_id, progress=False
@@ -139,7 +137,7 @@ class LivingShards(SearchableShards, ABC):
 
     def _add_some(self, objects: Any, ids: Any) -> _Array:
         state = self._state
-        n_objects = len(read_more(objects, self._none.kernel, self._none._snapshot.like))
+        n_objects = len(read_more(objects, self._none.kernel, self._view.like))
         given = objects.ids if ids is None and isinstance(objects, Fasta) else ids
         names = self._new_ids(state, given, n_objects)
         if n_objects == 0:
@@ -164,7 +162,7 @@ class LivingShards(SearchableShards, ABC):
         return Shard(name, index, describe_shard(self._none))
 
     def _new_ids(self, state: State, ids: Any, n_objects: int) -> _Array:
-        is_text = self._none._snapshot.settings.has_text_ids
+        is_text = self._view.settings.has_text_ids
         names = added_ids(ids, n_objects, next_id=state.next_id, is_text=is_text)
         if ids is None:
             return names

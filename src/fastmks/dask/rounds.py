@@ -11,7 +11,7 @@ from fastmks.dask.cluster import Cluster, pack
 from fastmks.dask.shard_build import Shard
 from fastmks.dask.shard_work import (
     Answer,
-    Question,
+    ShardSearch,
     given_queries,
     merge_answers,
     queries_named,
@@ -21,6 +21,7 @@ from fastmks.dask.shard_work import (
 from fastmks.engines.base import Cost
 from fastmks.index.index import Index
 from fastmks.index.merge import add_costs
+from fastmks.index.view import view_of
 from fastmks.kernels.objects import join_objects, read_objects
 
 __all__ = ["Digest", "ask_in_one_round", "ask_in_two_rounds", "make_digest"]
@@ -46,21 +47,21 @@ class Routes:
 
 
 def ask_in_one_round(
-    cluster: Cluster, asked: Sequence[tuple[Shard, Question]], queries: Any
+    cluster: Cluster, asked: Sequence[tuple[Shard, ShardSearch]], queries: Any
 ) -> list[Future]:
     """Ask all shards at once; return their answers, to be merged."""
     return cluster.map(
         search_shard,
         [shard.index for shard, _ in asked],
         [queries] * len(asked),
-        [pack(question) for _, question in asked],
+        [pack(search) for _, search in asked],
         name="search",
     )
 
 
 def ask_in_two_rounds(
     cluster: Cluster,
-    asked: Sequence[tuple[Shard, Question]],
+    asked: Sequence[tuple[Shard, ShardSearch]],
     queries: Any,
     k: int,
     digest: Future,
@@ -70,12 +71,12 @@ def ask_in_two_rounds(
     The k-th value that it found there lets the other shards prune from the beginning on.
     """
     indexes = [shard.index for shard, _ in asked]
-    questions = [pack(question) for _, question in asked]
+    searches = [pack(search) for _, search in asked]
     n = len(asked)
     routes = cluster.submit(_route, digest, queries, name="route")
     numbers = cluster.submit(_shards_of, routes, name="route")
     first = cluster.map(
-        search_routed, indexes, [queries] * n, questions, [numbers] * n, [None] * n, name="first"
+        search_routed, indexes, [queries] * n, searches, [numbers] * n, [None] * n, name="first"
     )
     (best,) = cluster.reduce(first, merge_answers, k, name="merge")
     floors = cluster.submit(_floors_of, best, k, name="floors")
@@ -83,7 +84,7 @@ def ask_in_two_rounds(
         search_routed,
         indexes,
         [queries] * n,
-        questions,
+        searches,
         [numbers] * n,
         [floors] * n,
         name="second",
@@ -101,13 +102,13 @@ def _sample(index: Index) -> Index:
     """Return an index of a few objects of another, evenly spread."""
     n_objects = len(index)
     spread = np.linspace(0, n_objects - 1, min(n_objects, _N_SAMPLED)).astype(np.int64)
-    ids = index._snapshot.ids_at(np.unique(spread))
+    ids = index.ids[np.unique(spread)]
     return Index(index.get(ids), index.kernel, ids=ids)
 
 
 def _digest(samples: list[Index]) -> Digest:
     kernel = samples[0].kernel
-    chunks = [chunk for sample in samples for chunk in sample._largest_data.chunks]
+    chunks = [chunk for sample in samples for chunk in view_of(sample).chunks]
     joined = join_objects(kernel, chunks)
     sizes = [len(sample) for sample in samples]
     numbers = np.repeat(np.arange(len(samples), dtype=np.int64), sizes)

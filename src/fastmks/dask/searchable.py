@@ -21,7 +21,7 @@ from fastmks.dask.rounds import ask_in_one_round, ask_in_two_rounds, make_digest
 from fastmks.dask.shard_build import Shard, load_named
 from fastmks.dask.shard_work import (
     Answer,
-    Question,
+    ShardSearch,
     find_in_shard,
     find_nothing,
     merge_answers,
@@ -42,8 +42,7 @@ from fastmks.errors import InvalidArgument
 from fastmks.index.hits import Hits, HitsAbove
 from fastmks.index.ids import check_kind, read_ids, read_mask, shown
 from fastmks.index.index import Index
-from fastmks.index.searchable import check_algorithm
-from fastmks.index.segment import Choice
+from fastmks.index.view import IndexView
 
 __all__ = ["SearchableShards", "State"]
 
@@ -73,6 +72,7 @@ class SearchableShards(ABC):
     _cluster: Cluster
     _state: State
     _none: Index  # like the shards, without objects
+    _view: IndexView  # of that
     _digest: tuple[State, Future] | None = None
 
     def __len__(self) -> int:
@@ -133,7 +133,8 @@ class SearchableShards(ABC):
         """
         started = time.perf_counter()
         state = self._state
-        choice = self._choice(algorithm, traversal)
+        algorithm = self._view.settings.chosen_algorithm(algorithm)
+        traversal = check_traversal(traversal)
         only_of, sizes = self._only(state, only)
         what = "indexed objects" if only is None else "objects that only= leaves"
         checked_k = check_k(k, sum(sizes), what)
@@ -156,11 +157,12 @@ class SearchableShards(ABC):
         asked = [
             (
                 state.shards[i],
-                Question(
+                ShardSearch(
                     shard=state.shards[i].name,
                     number=i,
                     start=start,
-                    choice=choice,
+                    algorithm=algorithm,
+                    traversal=traversal,
                     threads=None if threads is None else check_threads(threads),
                     k=min(checked_k, sizes[i]),
                     approximation=promise,
@@ -183,7 +185,7 @@ class SearchableShards(ABC):
             blocks = self._query_blocks(queries)
             answers = self._merge_blocks([ask(block) for block in blocks.futures], checked_k)
             return DistributedHits(self._cluster, answers, blocks, context, k=checked_k)
-        self._none._snapshot.count_queries(queries)  # so that what is wrong with them is known here
+        self._view.count_queries(queries)  # so that what is wrong with them is known here
         answers = ask(self._cluster.share(queries, len(asked)))
         return make_hits(self._merge_here(answers, checked_k), context)
 
@@ -224,21 +226,23 @@ class SearchableShards(ABC):
         """
         started = time.perf_counter()
         state = self._state
-        choice = self._choice(algorithm, traversal)
+        algorithm = self._view.settings.chosen_algorithm(algorithm)
+        traversal = check_traversal(traversal)
         only_of, sizes = self._only(state, only)
         if is_distributed(queries):
             thresholds = np.array([check_number("threshold", threshold)])
         else:
-            n_queries = self._none._snapshot.count_queries(queries)
+            n_queries = self._view.count_queries(queries)
             thresholds = check_threshold(threshold, n_queries)
         asked = [
             (
                 shard,
-                Question(
+                ShardSearch(
                     shard=shard.name,
                     number=i,
                     start=start,
-                    choice=choice,
+                    algorithm=algorithm,
+                    traversal=traversal,
                     threads=None if threads is None else check_threads(threads),
                     only=only_of[i],
                     thresholds=thresholds,
@@ -253,7 +257,7 @@ class SearchableShards(ABC):
                 search_shard_above,
                 [shard.index for shard, _ in asked],
                 [block] * len(asked),
-                [pack(question) for _, question in asked],
+                [pack(search) for _, search in asked],
                 name="above",
             )
 
@@ -286,16 +290,11 @@ class SearchableShards(ABC):
         few = self._cluster.reduce(answers, merge_answers, k, name="merge", to=FAN_IN)
         return merge_answers(self._cluster.results(few), k)
 
-    def _choice(self, algorithm: str | None, traversal: Any) -> Choice:
-        own = self._none._snapshot.settings.algorithm
-        name = own if algorithm is None else check_algorithm(algorithm)
-        return Choice(name, check_traversal(traversal))
-
     def _context(
         self, state: State, n_objects: int, threads: int | None, started: float
     ) -> Context:
         own = max((shard.facts.threads for shard in state.shards), default=1)
-        least = "<U1" if self._none._snapshot.settings.has_text_ids else "<i8"
+        least = "<U1" if self._view.settings.has_text_ids else "<i8"
         id_dtype = np.result_type(least, *(shard.facts.id_dtype for shard in state.shards)).str
         return Context(n_objects, own if threads is None else threads, started, id_dtype)
 
@@ -346,7 +345,7 @@ class SearchableShards(ABC):
 
     def _read_ids(self, ids: Any, name: str) -> _Array:
         wanted = read_ids(ids, name)
-        check_kind(wanted, is_text=self._none._snapshot.settings.has_text_ids, name=name)
+        check_kind(wanted, is_text=self._view.settings.has_text_ids, name=name)
         return wanted
 
     def _find(self, state: State, wanted: _Array) -> list[_Array]:

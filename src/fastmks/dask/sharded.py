@@ -20,8 +20,9 @@ from fastmks.dask.shard_work import empty_copy
 from fastmks.dask.sources import make_partitions
 from fastmks.engines.traversal import check_base
 from fastmks.errors import InvalidArgument
+from fastmks.index.algorithms import check_algorithm
 from fastmks.index.index import Index
-from fastmks.index.searchable import check_algorithm
+from fastmks.index.view import view_of
 from fastmks.kernels import Kernel, as_kernel
 from fastmks.kernels.objects import joins_at_once
 
@@ -77,6 +78,7 @@ class ShardedIndex(LivingShards):
         self._none: Index = cluster.result(
             cluster.submit(empty_copy, shards[0].index, name="describe")
         )
+        self._view = view_of(self._none)
         self._changing = Lock(self, "is being changed by this thread.")
 
     @classmethod
@@ -232,9 +234,9 @@ class ShardedIndex(LivingShards):
         save_shards(self._cluster, shards, state.next_id, folder, encode, progress=bool(progress))
 
     def __repr__(self) -> str:
-        state, settings = self._state, self._none._snapshot.settings
+        state, settings = self._state, self._view.settings
         return (
-            f"<ShardedIndex: {len(state)} {self._none._snapshot.like.kind} in "
+            f"<ShardedIndex: {len(state)} {self._view.kind} in "
             f"{len(state.shards)} shards, {settings.kernel!r}, {settings.algorithm}>"
         )
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from fastmks._util.fork_safe import Lock
 from fastmks._util.progress import Progress
@@ -134,6 +134,13 @@ class BuiltEngines:
                 )
             self._built = replace(built, filter=made)
             return made
+
+    def build(self, structure: Literal["tree", "filter"], progress: Progress) -> None:
+        """Build the tree or the filter if it was not needed before."""
+        if structure == "tree":
+            self.tree(progress)
+        else:
+            self.filter(progress)
 
     def tree(self, progress: Progress) -> Tree:
         """Return the cover tree; built now if it was not needed before."""

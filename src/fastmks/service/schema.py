@@ -6,15 +6,14 @@ from typing import Any
 
 from fastmks._util.check import check_count, check_number, check_seed
 from fastmks.errors import InvalidArgument
+from fastmks.index.algorithms import ALGORITHMS, check_algorithm
 from fastmks.index.ids import LONGEST
-from fastmks.index.searchable import check_algorithm
 from fastmks.service.json_format import Form, Schema
 from fastmks.service.limits import Limits
 from fastmks.service.served import Change
 
 __all__ = ["FEW", "Asking", "Reader"]
 
-_ALGORITHMS = ["auto", "scan", "tree", "dual-tree", "filter"]
 _WITH_THRESHOLD = {"only", "algorithm"}
 _INT64 = 2**63
 FEW = 10  # hits of a query that does not say how many
@@ -67,7 +66,7 @@ class Reader:
             ),
             "only": _Field({"type": "array", "items": ids}, self.read_ids),
             "algorithm": _Field(
-                {"type": "string", "enum": _ALGORITHMS},
+                {"type": "string", "enum": list(ALGORITHMS)},
                 lambda name, value: check_algorithm(value),
             ),
             "threshold": _Field({"type": "number"}, check_number),

@@ -1,0 +1,13 @@
+"""What tests see of the inside of an index."""
+
+from fastmks.index.view import current_of
+
+
+def snapshot_of(index):
+    """Return the snapshot that the index searches now."""
+    return current_of(index).snapshot
+
+
+def data_of(index):
+    """Return the data of the largest segment."""
+    return max(snapshot_of(index).segments, key=len).data
