@@ -26,7 +26,7 @@ from fastmks.service.limits import Limits
 from fastmks.service.metrics import Metrics
 from fastmks.service.openapi import describe
 from fastmks.service.refusals import RefusalError, UnwritableError, refusal_of
-from fastmks.service.schema import Asking, Reader
+from fastmks.service.schema import HttpSearch, Reader
 from fastmks.service.served import Change, Served
 from fastmks.service.whole_paths import WholeRoute
 from fastmks.service.workers import GRACE, Deadline, LimitedRun, Run, Workers
@@ -246,15 +246,15 @@ class _Service:
 
         return await self._worked(request, work)
 
-    def _found(self, asking: Asking, progress: Progress) -> tuple[list[dict[str, Any]], Any]:
-        answers, stats = search(self._served.index, asking, self._limits, progress)
+    def _found(self, asked: HttpSearch, progress: Progress) -> tuple[list[dict[str, Any]], Any]:
+        answers, stats = search(self._served.index, asked, self._limits, progress)
         self.metrics.add_search(stats)
         return answers, show_stats(stats)
 
     async def _explain(self, request: Request) -> Response:
         def work(text: bytes, progress: Progress) -> bytes:
-            asking = self._reader.read_explain(read_json(text))
-            return to_json(explain(self._served.index, asking, self._limits, progress))
+            asked = self._reader.read_explain(read_json(text))
+            return to_json(explain(self._served.index, asked, self._limits, progress))
 
         return await self._worked(request, work)
 
