@@ -18,7 +18,7 @@ from fastmks.files.record import Record
 from fastmks.index.index_file import record_snapshot
 from fastmks.kernels.own import has_functions
 from support.comparing import assert_identical
-from support.inside import data_of, snapshot_of
+from support.inside import data_of, snapshot_of, store_of
 from support.kinds import KINDS
 from support.living import SEPARATE, algorithms, take
 
@@ -167,7 +167,7 @@ class TestParts:
         index.save(tmp_path / "x")
         back = load(tmp_path / "x")
         back.search(queries)
-        rows = data_of(back).space.objects._first.array
+        rows = store_of(data_of(back).space.objects).array
         assert not rows.flags.owndata
         assert not rows.flags.writeable
         assert rows.ctypes.data % 64 == 0

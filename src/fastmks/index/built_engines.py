@@ -40,8 +40,17 @@ class _Built:
 class BuiltEngines:
     """Scan, filter and tree of the same objects. Any number of threads may ask at once."""
 
-    def __init__(self, space: Space, *, base: float, threads: int, name: Namer) -> None:
-        self._built = _Built(space)
+    def __init__(
+        self,
+        space: Space,
+        *,
+        base: float,
+        threads: int,
+        name: Namer,
+        tree: Tree | None = None,
+        filter: CoreFilter | None = None,  # noqa: A002, as the method is called
+    ) -> None:
+        self._built = _Built(space, tree, filter)
         self._base = base
         self._threads = threads
         self._name = name
@@ -214,9 +223,12 @@ def restore_engines(
     tree = None
     if core is not None:
         tree = restore_tree(core, space, record.part("tree"), name=name)
-    engines = BuiltEngines(space, base=base, threads=threads, name=name)
     has_filter = "filter" in record.facts
-    engines._built = _Built(
-        space, tree, restore_filter(space, record.part("filter")) if has_filter else None
+    return BuiltEngines(
+        space,
+        base=base,
+        threads=threads,
+        name=name,
+        tree=tree,
+        filter=restore_filter(space, record.part("filter")) if has_filter else None,
     )
-    return engines

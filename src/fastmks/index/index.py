@@ -597,7 +597,7 @@ class Index:
         state = {name: value for name, value in self.__dict__.items() if name != "_current"}
         # The state is that of a class of the user's that is derived from this one.
         data = snapshot_to_bytes(self._current.snapshot)
-        return type(self)._unpickled, data, state or None
+        return self._unpickled, data, state or None
 
     @classmethod
     def _unpickled(cls, data: bytes, kernel: Kernel | None, objects: Any) -> "Index":

@@ -135,7 +135,7 @@ class Planner:
     """
 
     engines: BuiltEngines
-    _measured: dict[tuple[str, int, int], _Measured] = field(default_factory=dict)
+    measured: dict[tuple[str, int, int], _Measured] = field(default_factory=dict)
     _scan_seconds: float = 0.0  # spent on scans so far
     _offer: FilterOffer | None = None
     # Engines of searches whose choice was clear, and for how many more it lasts.
@@ -170,7 +170,7 @@ class Planner:
         if name == "scan":
             self._scan_seconds += seconds * request.threads
         now = seconds * request.threads / n_queries
-        self._measured.setdefault(_key(name, n_queries, k), _Measured(now)).add(now, n_queries)
+        self.measured.setdefault(_key(name, n_queries, k), _Measured(now)).add(now, n_queries)
 
     def _plan(self, request: SearchRequest, k: int) -> Plan:
         n_queries, space = len(request.queries), self.engines.space
@@ -216,11 +216,11 @@ class Planner:
         self, request: SearchRequest, k: int, scan: Forecast, plan: Callable[..., Plan]
     ) -> Plan:
         n_queries = len(request.queries)
-        known = self._measured.get(_key("filter", n_queries, k))
+        known = self.measured.get(_key("filter", n_queries, k))
         if known is None and n_queries > 4 * _N_RACED and request.among is None:
             self._race(request, k)
             scan = self._scan_forecast(request, k, len(self.engines.space))
-            known = self._measured.get(_key("filter", n_queries, k))
+            known = self.measured.get(_key("filter", n_queries, k))
         if known is None:
             forecast = Forecast(0.0, 0.0, "not measured yet")
             return plan("filter", "it is there and has not been tried like this", filter=forecast)
@@ -251,10 +251,10 @@ class Planner:
                 return
             seconds = (time.perf_counter() - started) / len(few.queries)
             key = _key(engine.name, len(request.queries), k)
-            self._measured.setdefault(key, _Measured(seconds)).add(seconds, len(few.queries))
+            self.measured.setdefault(key, _Measured(seconds)).add(seconds, len(few.queries))
 
     def _scan_forecast(self, request: SearchRequest, k: int, n_objects: int) -> Forecast:
-        known = self._measured.get(_key("scan", len(request.queries), k))
+        known = self.measured.get(_key("scan", len(request.queries), k))
         if known is not None:
             share = n_objects / len(self.engines.space)
             seconds = known.seconds * share / request.threads

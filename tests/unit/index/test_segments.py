@@ -16,7 +16,7 @@ from fastmks import (
 )
 from fastmks.index.snapshot import _GROWTH
 from support.comparing import assert_identical
-from support.inside import data_of, snapshot_of
+from support.inside import data_of, snapshot_of, store_of
 
 
 class TestParts:
@@ -53,7 +53,7 @@ class TestParts:
             index = Index(np.random.default_rng(0).normal(size=(3000, 3)), algorithm=algorithm)
             index.search([[1.0, 2.0, 3.0]], k=3)
             first, snapshot = weakref.ref(data_of(index)), weakref.ref(snapshot_of(index))
-            array = weakref.ref(data_of(index).space.objects._first)
+            array = weakref.ref(store_of(data_of(index).space.objects))
             index.remove(np.arange(2000))
             assert first() is None
             assert snapshot() is None

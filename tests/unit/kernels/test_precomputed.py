@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 from fastmks import Index, InvalidArgument, NotMercerError
 from fastmks import kernels as K
 from support.comparing import assert_identical
-from support.inside import data_of, snapshot_of
+from support.inside import data_of, snapshot_of, store_of
 
 VECTORS = hnp.arrays(
     np.float64, st.tuples(st.integers(1, 30), st.just(3)), elements=st.integers(-3, 3)
@@ -96,7 +96,7 @@ def test_the_matrix_is_shared_or_copied():
     shared, copied = Index(gram, K.Precomputed()), Index(gram, K.Precomputed(), copy=True)
     before = shared.search(QUERIES @ ROWS.T)
     shared.tree.check()
-    assert np.shares_memory(data_of(shared).space.objects._first.values, gram)
+    assert np.shares_memory(store_of(data_of(shared).space.objects).values, gram)
     gram[:] = 0.0
     assert_identical(copied.search(QUERIES @ ROWS.T), before)
 
