@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from distributed import Future
 
-from fastmks.dask.cluster import Cluster, pack
+from fastmks.dask.cluster import FAN_IN, Cluster, pack
 from fastmks.dask.shard_build import Shard
 from fastmks.dask.shard_work import (
     Answer,
@@ -24,7 +24,14 @@ from fastmks.index.merge import add_costs
 from fastmks.index.view import view_of
 from fastmks.kernels.objects import join_objects, read_objects
 
-__all__ = ["Digest", "ask_in_one_round", "ask_in_two_rounds", "make_digest"]
+__all__ = [
+    "Digest",
+    "ask_in_one_round",
+    "ask_in_two_rounds",
+    "make_digest",
+    "merge_blocks",
+    "merge_here",
+]
 
 _Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 _N_SAMPLED = 16  # objects of each shard that stand for it
@@ -90,6 +97,19 @@ def ask_in_two_rounds(
         name="second",
     )
     return [cluster.submit(_with_routing, best, routes, name="merge"), *second]
+
+
+def merge_blocks(
+    cluster: Cluster, blocks: Sequence[Sequence[Future]], k: int | None
+) -> list[Future]:
+    """Return one answer for each block of queries, merged by the workers."""
+    return [cluster.reduce(answers, merge_answers, k, name="merge")[0] for answers in blocks]
+
+
+def merge_here(cluster: Cluster, answers: Sequence[Future], k: int | None) -> Answer:
+    """Return the merged answer; workers leave the last few to the client."""
+    few = cluster.reduce(answers, merge_answers, k, name="merge", to=FAN_IN)
+    return merge_answers(cluster.results(few), k)
 
 
 def make_digest(cluster: Cluster, shards: Sequence[Shard]) -> Future:
