@@ -7,18 +7,9 @@ from fastmks import Index, InvalidArgument, NotMercerError, Traversal
 from support.comparing import assert_identical
 from support.inside import data_of
 from support.kinds import KINDS
+from support.living import algorithms
 
 CASES = pytest.mark.parametrize("kind", KINDS, ids=str)
-
-
-def engines(kind, scan):
-    """The algorithms that can search this kind."""
-    names = ["auto"]
-    if data_of(scan).space.is_mercer:
-        names += ["tree", "dual-tree"]
-    if data_of(scan).engines.has_filter:
-        names.append("filter")
-    return names
 
 
 @CASES
@@ -29,7 +20,7 @@ def test_every_engine_finds_what_the_scan_finds(kind):
     some = list(range(0, n, 3))
     truth = {k: scan.search(kind.queries, k) for k in (1, 3, n)}
     thresholds = truth[3].values[:, -1]
-    for name in engines(kind, scan):
+    for name in algorithms(scan):
         index = Index(kind.objects, kind.kernel, algorithm=name)
         for k, wanted in truth.items():
             for threads in (1, 2):

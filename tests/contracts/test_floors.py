@@ -9,17 +9,9 @@ from fastmks import Index, kernels
 from fastmks._util.progress import Progress
 from fastmks.engines.base import SearchRequest
 from fastmks.index.merge import NOWHERE
-from support.inside import data_of, snapshot_of
+from support.inside import snapshot_of
 from support.kinds import KINDS
-
-
-def engines_of(index):
-    names = ["scan"]
-    if data_of(index).space.is_mercer:
-        names += ["tree", "dual-tree"]
-    if data_of(index).engines.has_filter:
-        names.append("filter")
-    return names
+from support.living import algorithms
 
 
 def search(index, queries, k, floors, algorithm, *, only=None, threads=1):
@@ -76,13 +68,13 @@ def test_every_engine_on_every_kind(kind, threads):
     for seed, k in enumerate(sorted({1, min(3, n), n})):
         floors = some_floors(index, kind.queries, seed)
         wanted = expected(index, kind.queries, k, floors)
-        for algorithm in engines_of(index):
+        for algorithm in algorithms(index):
             found = search(index, kind.queries, k, floors, algorithm, threads=threads)
             assert_same(found, wanted)
     only = index.ids[::2]
     floors = some_floors(index, kind.queries, 7)
     wanted = expected(index, kind.queries, 1, floors, only=only)
-    for algorithm in engines_of(index):
+    for algorithm in algorithms(index):
         assert_same(search(index, kind.queries, 1, floors, algorithm, only=only), wanted)
 
 
