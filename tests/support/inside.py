@@ -1,4 +1,4 @@
-"""What tests see of the inside of an index."""
+"""The inside of an index, for tests."""
 
 from fastmks.index.view import current_of
 

@@ -1,4 +1,4 @@
-"""All shards at one moment, and what a change makes of them."""
+"""All shards at one moment, and their changes."""
 
 import os
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ class ShardSnapshot:
 
     @property
     def view(self) -> IndexView:
-        """What all shards have in common."""
+        """The view of an index like the shards, without objects."""
         return view_of(self.none)
 
     @property
@@ -105,7 +105,7 @@ class ShardSnapshot:
         )
 
     def find_all(self, wanted: _Array, name: str) -> list[_Array]:
-        """Return the same; an id that no shard has is an error."""
+        """Return the same as `find`; an id that no shard has is an error."""
         found = self.find(wanted)
         is_known = np.any(found, axis=0) if found else np.zeros(len(wanted), dtype=bool)
         if not is_known.all():

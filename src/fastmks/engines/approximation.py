@@ -99,11 +99,10 @@ def make_approximation(
     is_filtered: bool = False,
 ) -> Approximation:
     """Check the options of one search. None stands for not given."""
-    options = (epsilon, relative, rank, delta, budget, seconds)
     checked_seed = check_seed(seed)
-    if all(option is None for option in options):
+    if epsilon is relative is rank is delta is budget is seconds is None:  # none is given
         return EXACT
-    _check_combination(*options, is_filtered)
+    _check_combination(epsilon, relative, rank, delta, budget, seconds, is_filtered)
     checked_rank, n_drawn = None, 0
     if rank is not None:
         checked_rank = _check_rank(rank, k, n_objects)

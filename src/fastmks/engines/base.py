@@ -1,4 +1,4 @@
-"""What an engine is asked, and what it answers."""
+"""The request to an engine, and its answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -48,9 +48,9 @@ class Tracer:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchRequest:
-    """How one segment is searched: these queries, among the objects in these slots (None: all).
+    """A search of one segment: these queries, among the objects in these slots (None: all).
 
-    An index makes one for each of its segments, and their engines are asked with it.
+    An index makes one for each of its segments; `dataclasses.replace` narrows it on its way.
     """
 
     queries: Space

@@ -246,8 +246,8 @@ class Index:
         )
         if not snapshot.can_afford(approximation, checked_k):
             snapshot = self._current.merged()
-            among = snapshot.chosen(only)
-            check_k(k, len(snapshot), what)  # others may have changed it meanwhile
+            among, n_among = snapshot.chosen(only), len(snapshot)
+            check_k(k, n_among, what)  # others may have changed it meanwhile
         spaces = snapshot.queries(queries)
         threads, progress = snapshot.threads(threads), as_progress(progress)
         requests = [
@@ -263,7 +263,7 @@ class Index:
             )
             for space, slots in zip(spaces, among, strict=True)
         ]
-        return _top_k(snapshot, requests, checked_k, started)
+        return _top_k(snapshot, requests, checked_k, n_among, started)
 
     def search_self(
         self,
@@ -316,7 +316,7 @@ class Index:
             )
             for segment in snapshot.segments
         ]
-        return _top_k(snapshot, requests, checked_k, started)
+        return _top_k(snapshot, requests, checked_k, len(snapshot), started)
 
     def search_above(
         self,
@@ -613,7 +613,9 @@ def index_of(snapshot: Snapshot, kind: type[Index] = Index) -> Index:
     return index
 
 
-def _top_k(snapshot: Snapshot, requests: Sequence[SearchRequest], k: int, started: float) -> Hits:
+def _top_k(
+    snapshot: Snapshot, requests: Sequence[SearchRequest], k: int, n_objects: int, started: float
+) -> Hits:
     found, engine = snapshot.top_k(requests, k)
     ids = snapshot.ids_at(found.positions)
     evaluated = None if requests[0].tracer is None else snapshot.evaluated(requests)
@@ -621,7 +623,7 @@ def _top_k(snapshot: Snapshot, requests: Sequence[SearchRequest], k: int, starte
         found.cost,
         engine,
         n_queries=len(found.values),
-        n_objects=snapshot.n_among([request.among for request in requests]),
+        n_objects=n_objects,
         threads=requests[0].threads,
         started=started,
         prepared=self_evaluations(requests),

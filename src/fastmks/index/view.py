@@ -1,4 +1,4 @@
-"""What other rooms may know of an index. Nothing in a view changes the index."""
+"""Read-only views of an index, for the rooms above this one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -33,12 +33,12 @@ class IndexView:
 
     @property
     def settings(self) -> Settings:
-        """Kernel, algorithm, and what else all segments have in common."""
+        """The kernel, the algorithm and the other settings of the index."""
         return self._snapshot.settings
 
     @property
     def builds(self) -> Literal["tree", "filter"] | None:
-        """What the algorithm of the index builds at once."""
+        """The structure that an index for its algorithm builds at once, if any."""
         return ALGORITHMS[self.settings.algorithm].builds
 
     @property
@@ -58,7 +58,7 @@ class IndexView:
 
     @property
     def n_segments(self) -> int:
-        """Into how many segments the objects are divided."""
+        """The number of segments."""
         return len(self._snapshot.segments)
 
     @property
@@ -96,7 +96,7 @@ class IndexView:
         return self._snapshot.has(ids)
 
     def count_queries(self, queries: Any) -> int:
-        """Return how many queries there are, once they are known to fit."""
+        """Return how many queries there are; queries that do not fit are an error."""
         return self._snapshot.count_queries(queries)
 
     def emptied(self) -> Index:
@@ -140,7 +140,7 @@ class IndexView:
         return replace(found, ids=ids, cost=_with_queries(found.cost, requests)), engine
 
     def n_among(self, requests: Sequence[SearchRequest]) -> int:
-        """Return how many objects requests are about."""
+        """Return how many objects the requests search."""
         return self._snapshot.n_among([request.among for request in requests])
 
 
@@ -151,7 +151,7 @@ def _with_queries(cost: Cost, requests: Sequence[SearchRequest]) -> Cost:
 
 
 def current_of(index: Index) -> CurrentSnapshot:
-    """Return what holds the snapshot of an index: for this room, and for a journal's changes."""
+    """Return the holder of an index's snapshot: for this room, and for changes in a journal."""
     return index._current  # noqa: SLF001, which no other line does
 
 
