@@ -69,7 +69,7 @@ class Problem:
         """The same rows for a contestant that stores `dtype`: rounded where they must be."""
         if not self.has_rows or self.kind == "bits":
             return self
-        return self._with(
+        return self.changed(
             *(rows.astype(dtype, copy=False) for rows in (self.objects, self.queries))
         )
 
@@ -78,7 +78,7 @@ class Problem:
         if n_queries >= self.n_queries:
             return self
         note = f"the first {self.n_objects} objects and {n_queries} queries"
-        return self._with(self.objects, self.queries[:n_queries], note)
+        return self.changed(self.objects, self.queries[:n_queries], note)
 
     def sample(self, n_objects: int, n_queries: int) -> "Problem":
         """At most this many rows of each, drawn without replacement; a larger draw holds a smaller.
@@ -94,7 +94,7 @@ class Problem:
         if (objects.shape[0], queries.shape[0]) == (self.n_objects, self.n_queries):
             return self
         note = f"a sample of {objects.shape[0]} objects and {queries.shape[0]} queries (seed 0)"
-        return self._with(objects, queries, note)
+        return self.changed(objects, queries, note)
 
     def within_unit_ball(self) -> "Problem":
         """The same rows divided by a power of two, so that no row is longer than 1.
@@ -106,11 +106,12 @@ class Problem:
         if scale == 1.0:
             return self
         exact = self.cast("float64")
-        return exact._with(
+        return exact.changed(
             exact.objects * scale, exact.queries * scale, f"times 2^{int(np.log2(scale))}"
         )
 
-    def _with(self, objects: Any, queries: Any, note: str = "") -> "Problem":
+    def changed(self, objects: Any, queries: Any, note: str = "") -> "Problem":
+        """Return the problem of other objects and queries, with a note more."""
         origin = f"{self.origin}; {note}" if note else self.origin
         return replace(self, origin=origin, objects=objects, queries=queries)
 
@@ -154,7 +155,7 @@ def decaying(n_objects: int, n_columns: int, *, n_queries: int, is_turned: bool)
         for rows in (found.objects, found.queries)
     )
     note = f"axis i scaled by 1 / i{', then rotated' * is_turned}"
-    return found._with(objects, queries, note)
+    return found.changed(objects, queries, note)
 
 
 def _generated(
@@ -226,7 +227,7 @@ def weigh_texts(counted: Problem) -> Problem:
         rows.sort_indices()
         return rows
 
-    return counted._with(weigh(objects), weigh(counted.queries), "tf-idf, unit rows")
+    return counted.changed(weigh(objects), weigh(counted.queries), "tf-idf, unit rows")
 
 
 def unit_rows(rows: Any) -> Any:

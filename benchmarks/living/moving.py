@@ -16,6 +16,7 @@ from benchmarks.living.cell import Key, Trial
 from benchmarks.living.sides import K
 from benchmarks.living.stage import Population, Stage, decaying
 from benchmarks.race.judge import Exactness
+from fastmks.index.view import current_of
 
 _EVERY = 100  # objects between two searches
 
@@ -53,7 +54,7 @@ class Moved:
 
     def look(self, index: fastmks.Index) -> None:
         """Count what is new."""
-        there = {segment.data for segment in index._snapshot.segments}
+        there = {segment.data for segment in current_of(index).snapshot.segments}
         self.n_moved += sum(len(one) for one in there - self.seen if not one.is_small)
         with_tree = {content for content in there if content.has_built[0]}
         self.evaluations += sum(map(_evaluations, with_tree - self.built))
@@ -106,7 +107,7 @@ def move_trial(stage: Stage, algorithm: str, *, threads: int) -> Trial:
             "rebuilds": seconds / rebuild,
             "rebuilds_with_searches": with_searches / rebuild,
             **_work(counted, whole, stage),
-            "parts": float(len(index._snapshot.segments)),
+            "parts": float(len(current_of(index).snapshot.segments)),
         }
 
     def check() -> Exactness:
@@ -149,7 +150,7 @@ def _work(counted: list[Moved], whole: fastmks.Index, stage: Stage) -> dict[str,
         "moved_per_object": alone.n_moved / stage.n_later,
         "log2_n": math.log2(len(stage.rows)),
     }
-    rebuild = _evaluations(whole._snapshot.segments[0].data)
+    rebuild = _evaluations(current_of(whole).snapshot.segments[0].data)
     if rebuild:
         found |= {
             "evaluations": float(alone.evaluations),
@@ -163,5 +164,5 @@ def _work(counted: list[Moved], whole: fastmks.Index, stage: Stage) -> dict[str,
 
 def _evaluations(content: Any) -> int:
     """Return what the tree of a part cost, if it has one."""
-    tree = content.engines._built.tree if content.has_built[0] else None
+    tree = content.engines.built_tree if content.has_built[0] else None
     return 0 if tree is None else int(tree.build_evaluations)

@@ -24,12 +24,13 @@ from benchmarks.sequences import SEQUENCES_FILE
 from benchmarks.suite import Collector
 from fastmks import kernels
 from fastmks._util.progress import Progress
-from fastmks.engines.base import Engine, Search
+from fastmks.engines.base import Engine, SearchRequest
 from fastmks.engines.filters.pivots import build_pivots
 from fastmks.engines.scan import Scan
+from fastmks.engines.traversal import Traversal
 from fastmks.engines.tree.search import WalkedTree
-from fastmks.engines.tree.traversal import Traversal
 from fastmks.engines.tree.tree import build_tree
+from fastmks.index.view import view_of
 
 _KS = (1, 10)
 _QUIET = Progress(False)
@@ -75,7 +76,7 @@ def _measure(options: argparse.Namespace, collector: Collector) -> Iterator[Row]
 
 def measure(case: Case) -> Iterator[Row]:
     """Search one case with all engines."""
-    space = fastmks.Index(case.objects, case.kernel, algorithm="scan")._largest_data.space
+    space = view_of(fastmks.Index(case.objects, case.kernel, algorithm="scan")).space
     queries = space.queries(case.queries)
     pivots = build_pivots(space, threads=1, progress=_QUIET)
     tree = build_tree(space, base=1.3, threads=1, progress=_QUIET, name=str)
@@ -107,11 +108,11 @@ def measure(case: Case) -> Iterator[Row]:
 
 
 def _timed(engine: Engine, queries: Any, k: int) -> tuple[Any, float]:
-    search = Search(queries=queries, among=None, skip_self=False, threads=1, progress=_QUIET)
+    request = SearchRequest(queries=queries, threads=1, progress=_QUIET)
     least, found = float("inf"), None
     for _ in range(3):
         started = time.perf_counter()
-        found = engine.top_k(search, k)
+        found = engine.top_k(request, k)
         least = min(least, time.perf_counter() - started)
     return found, least
 

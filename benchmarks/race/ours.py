@@ -12,6 +12,7 @@ from benchmarks.datasets import Problem
 from benchmarks.harness import Answer
 from benchmarks.race.entrant import Entrant, Ready, Task
 from benchmarks.race.names import DUAL, FILTER, SCAN, TREE, TREE_OF_ONE
+from fastmks.index.view import current_of
 
 BASE = 1.3  # of trees: the paper's, and better than mlpack's 2.0 nearly everywhere
 SHORT_SECONDS, MOST_BUILDS = 0.1, 5  # builds are repeated until they took this long together
@@ -128,7 +129,7 @@ def _bytes_beside(index: fastmks.Index, algorithm: str, problem: Problem) -> int
     """
     if problem.kind == "bits" and algorithm != "scan":
         return None
-    built = getattr(index._largest_data.engines, "_built", None)
-    names = {"scan": (), "filter": ("filter",), "auto": ("filter", "tree")}
-    engines = (getattr(built, name, None) for name in names.get(algorithm, ("tree",)))
-    return sum(int(getattr(engine, "n_bytes", 0)) for engine in engines if engine is not None)
+    built = current_of(index).snapshot.segments[0].data.engines
+    both = built.built_filter, built.built_tree
+    engines = {"scan": (), "filter": both[:1], "auto": both}.get(algorithm, both[1:])
+    return sum(engine.n_bytes for engine in engines if engine is not None)

@@ -17,7 +17,7 @@ from fastmks import kernels
 from fastmks._core import version as __version__
 from fastmks.analysis.hardness import Hardness, hardness
 from fastmks.data.fasta import Fasta, read_fasta
-from fastmks.engines.tree.traversal import Traversal
+from fastmks.engines.traversal import Traversal
 from fastmks.engines.tree.tree import Tree
 from fastmks.errors import (
     ClusterError,

@@ -5,19 +5,11 @@ import pytest
 
 from fastmks import Index, InvalidArgument, NotMercerError, Traversal
 from support.comparing import assert_identical
+from support.inside import data_of
 from support.kinds import KINDS
+from support.living import algorithms
 
 CASES = pytest.mark.parametrize("kind", KINDS, ids=str)
-
-
-def engines(kind, scan):
-    """The algorithms that can search this kind."""
-    names = ["auto"]
-    if scan._largest_data.space.is_mercer:
-        names += ["tree", "dual-tree"]
-    if scan._largest_data.engines.has_filter:
-        names.append("filter")
-    return names
 
 
 @CASES
@@ -28,7 +20,7 @@ def test_every_engine_finds_what_the_scan_finds(kind):
     some = list(range(0, n, 3))
     truth = {k: scan.search(kind.queries, k) for k in (1, 3, n)}
     thresholds = truth[3].values[:, -1]
-    for name in engines(kind, scan):
+    for name in algorithms(scan):
         index = Index(kind.objects, kind.kernel, algorithm=name)
         for k, wanted in truth.items():
             for threads in (1, 2):
@@ -59,17 +51,17 @@ def test_kernels_are_symmetric(kind):
     matrix = kind.kernel.matrix(kind.objects)
     np.testing.assert_array_equal(matrix, matrix.T)
     np.testing.assert_array_equal(
-        np.diag(matrix), Index(kind.objects, kind.kernel)._largest_data.space.self_values()
+        np.diag(matrix), data_of(Index(kind.objects, kind.kernel)).space.self_values()
     )
 
 
 @CASES
 def test_mercer_kernels_are_positive_definite_and_others_are_not(kind):
     """Up to rounding; whoever says that it is not Mercer has to show objects that prove it."""
-    is_mercer = Index(kind.objects, kind.kernel)._largest_data.space.is_mercer
+    is_mercer = data_of(Index(kind.objects, kind.kernel)).space.is_mercer
     objects = kind.objects if is_mercer else kind.counterexample
     matrix = kind.kernel.matrix(objects)
-    rounding = Index(objects, kind.kernel)._largest_data.space.rounding
+    rounding = data_of(Index(objects, kind.kernel)).space.rounding
     least = np.linalg.eigvalsh(matrix)[0] / np.trace(matrix)
     if is_mercer:
         assert least >= -1e-12 - rounding.relative - rounding.absolute / np.trace(matrix)
@@ -80,7 +72,7 @@ def test_mercer_kernels_are_positive_definite_and_others_are_not(kind):
 @CASES
 def test_trees_are_sound_or_refused(kind):
     scan = Index(kind.objects, kind.kernel)
-    if scan._largest_data.space.is_mercer:
+    if data_of(scan).space.is_mercer:
         Index(kind.objects, kind.kernel, algorithm="tree").tree.check()
         return
     with pytest.raises(NotMercerError, match="not Mercer"):
@@ -90,7 +82,7 @@ def test_trees_are_sound_or_refused(kind):
 @CASES
 def test_approximate_modes_keep_their_promises(kind):
     scan = Index(kind.objects, kind.kernel, algorithm="scan")
-    if not scan._largest_data.space.is_mercer:
+    if not data_of(scan).space.is_mercer:
         with pytest.raises(InvalidArgument, match="needs algorithm='tree'"):
             scan.search(kind.queries, 1, budget=5)
         return

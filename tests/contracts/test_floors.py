@@ -7,35 +7,25 @@ from hypothesis import strategies as st
 
 from fastmks import Index, kernels
 from fastmks._util.progress import Progress
-from fastmks.engines.base import Search
-from fastmks.engines.tree.traversal import check_traversal
+from fastmks.engines.base import SearchRequest
 from fastmks.index.merge import NOWHERE
-from fastmks.index.segment import Choice
+from support.inside import snapshot_of
 from support.kinds import KINDS
-
-
-def engines_of(index):
-    names = ["scan"]
-    if index._largest_data.space.is_mercer:
-        names += ["tree", "dual-tree"]
-    if index._largest_data.engines.has_filter:
-        names.append("filter")
-    return names
+from support.living import algorithms
 
 
 def search(index, queries, k, floors, algorithm, *, only=None, threads=1):
-    snapshot = index._snapshot
+    snapshot = snapshot_of(index)
     (space,) = snapshot.queries(queries)
-    asked = Search(
+    request = SearchRequest(
         queries=space,
         among=None if only is None else np.asarray(only, dtype=np.int64),
-        skip_self=False,
+        algorithm=algorithm,
         threads=threads,
         progress=Progress(False),
         floors=floors,
     )
-    choice = Choice(algorithm, check_traversal(None))
-    found, _ = snapshot.segments[0].top_k(choice, asked, k, "queries[{}]".format)
+    found, _ = snapshot.segments[0].top_k(request, k)
     return found
 
 
@@ -78,13 +68,13 @@ def test_every_engine_on_every_kind(kind, threads):
     for seed, k in enumerate(sorted({1, min(3, n), n})):
         floors = some_floors(index, kind.queries, seed)
         wanted = expected(index, kind.queries, k, floors)
-        for algorithm in engines_of(index):
+        for algorithm in algorithms(index):
             found = search(index, kind.queries, k, floors, algorithm, threads=threads)
             assert_same(found, wanted)
     only = index.ids[::2]
     floors = some_floors(index, kind.queries, 7)
     wanted = expected(index, kind.queries, 1, floors, only=only)
-    for algorithm in engines_of(index):
+    for algorithm in algorithms(index):
         assert_same(search(index, kind.queries, 1, floors, algorithm, only=only), wanted)
 
 

@@ -13,6 +13,7 @@ from fastmks import (
     kernels,
 )
 from support.comparing import assert_identical
+from support.inside import snapshot_of
 from support.living import SEPARATE, algorithms, take
 
 CASES = pytest.mark.parametrize("kind", SEPARATE, ids=str)
@@ -340,7 +341,7 @@ class TestApproximation:
             index.add(rows[begin : begin + n // 6])
         if removed:
             index.remove(rng.choice(n, size=removed, replace=False))
-        assert len(index._snapshot.segments) > 1
+        assert len(snapshot_of(index).segments) > 1
         return index, rng.normal(size=(40, 4))
 
     @pytest.mark.parametrize("options", [{"epsilon": 0.5}, {"relative": 0.2}])
@@ -395,7 +396,7 @@ class TestApproximation:
 def test_queries_that_can_be_read_once_only(kernel, objects):
     index = Index(objects, kernel)
     index.add(objects[:2])
-    assert len(index._snapshot.segments) == 2
+    assert len(snapshot_of(index).segments) == 2
     assert_identical(index.search(iter(objects[:3]), k=4), index.search(objects[:3], k=4))
     assert_identical(
         index.search_above(iter(objects[:3]), 1.0), index.search_above(objects[:3], 1.0)

@@ -13,6 +13,7 @@ import fastmks
 from fastmks import Index
 from fastmks import kernels as K
 from fastmks._util.progress import Progress, checked_work
+from support.inside import snapshot_of
 from support.programs import run_python
 from support.waiting import PATIENCE, wait_until
 
@@ -131,6 +132,7 @@ def test_python_may_end_while_a_daemon_thread_searches(work, threads):
         import fastmks
         from fastmks.engines.filters.axes import choose_axes
         from fastmks._util.progress import Progress
+        from fastmks.index.view import view_of
         X = np.random.default_rng(0).normal(size=(100_000, 64))
         index = fastmks.Index(X, threads={threads})
         atexit.register(lambda: print("at exit", index.search(X[:1]).values.shape))
@@ -138,7 +140,7 @@ def test_python_may_end_while_a_daemon_thread_searches(work, threads):
         seen = Progress(False, is_at_work.release)
         def choose():
             while True:
-                choose_axes(index._largest_data.space, threads={threads}, progress=seen)
+                choose_axes(view_of(index).space, threads={threads}, progress=seen)
         threading.Thread(target=lambda: {work}, daemon=True).start()
         for _ in range(5):
             is_at_work.acquire()
@@ -258,7 +260,7 @@ def test_a_check_ends_the_wait_for_a_tree_that_another_thread_builds():
         if len(calls) > 2:
             raise TimeoutError("enough")
 
-    engines = index._snapshot.segments[0].data.engines
+    engines = snapshot_of(index).segments[0].data.engines
     try:
         with pytest.raises(TimeoutError, match="enough"):
             engines.tree(Progress(False, check))

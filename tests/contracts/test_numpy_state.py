@@ -13,11 +13,13 @@ import fastmks
 from fastmks import FastmksError, Index, hardness, load
 from fastmks import kernels as K
 from fastmks._util.progress import Progress
+from fastmks.index.index_file import index_to_bytes
 from fastmks.sklearn import (
     KernelNeighborsClassifier,
     KernelNeighborsRegressor,
     KernelNeighborsTransformer,
 )
+from support.inside import data_of
 from support.kinds import KINDS, Kind
 
 _RNG = np.random.default_rng(3)
@@ -142,7 +144,7 @@ def test_planning_a_filter_is_silent(columns):
             index = Index(rows, algorithm=algorithm)
             for _ in range(60):
                 index.search(rows[:3], k=2)
-    assert index._largest_data.engines.has_built_filter
+    assert data_of(index).engines.has_built_filter
 
 
 def test_estimators_are_silent():
@@ -187,7 +189,7 @@ def test_functions_of_the_caller_see_the_callers_state():
                 index = Index(numbers, own, algorithm=name)
                 index.search(numbers[:3], k=2, progress=Progress(False, lambda: note(None)))
                 index.search_self(k=2)
-            index._to_bytes(encode=lambda number: note(str(number).encode()))
+            index_to_bytes(index, lambda number: note(str(number).encode()))
             hardness(numbers, own, sample=20)
             own.matrix(numbers[:3])
         Index(numbers, near).search(numbers[:3], k=2, algorithm="filter")

@@ -16,6 +16,8 @@ import pytest
 import fastmks
 from fastmks import Index, kernels
 from fastmks._util.fork_safe import Lock, cached_property
+from fastmks.index.view import current_of
+from support.inside import snapshot_of
 from support.waiting import PATIENCE
 
 SIZE = 10  # objects that come and go together
@@ -210,9 +212,9 @@ class Between:
     """Stands for the lock of an index, and lets others change it around the next change."""
 
     def __init__(self, index, change, *, is_before):
-        self.index, self.change, self.is_before = index, change, is_before
-        self.lock = index._changing
-        index._changing = self
+        self.current, self.change, self.is_before = current_of(index), change, is_before
+        self.lock = self.current.changing
+        self.current.changing = self
 
     def alone(self):
         return self
@@ -229,7 +231,7 @@ class Between:
             self.go()
 
     def go(self):
-        self.index._changing = self.lock
+        self.current.changing = self.lock
         run_all([threading.Thread(target=self.change)])
 
 
@@ -241,7 +243,7 @@ class TestOthersThatChangeIt:
     def make(self, change, *, is_before):
         index = Index(self.ROWS[:40], algorithm="tree")
         index.add(self.ROWS[40:45])
-        assert len(index._snapshot.segments) == 2
+        assert len(snapshot_of(index).segments) == 2
         Between(index, lambda: change(index), is_before=is_before)
         return index
 

@@ -14,7 +14,9 @@ import fastmks
 from fastmks import Index, IndexFileError, kernels, load
 from fastmks.files.container import from_bytes, open_record, to_bytes
 from fastmks.files.record import Record
+from fastmks.index.index import index_of
 from fastmks.index.index_file import Source, record_snapshot, restore_index
+from support.inside import snapshot_of
 
 
 def small_indexes():
@@ -68,9 +70,9 @@ SMALL = small_indexes()
 
 def loaded(data):
     """The index of some bytes, all engines built."""
-    index = Index._of(restore_index(Source(record=from_bytes(data), check=lambda: None)))
-    index._look_into()
-    return index
+    snapshot = restore_index(Source(record=from_bytes(data), check=lambda: None))
+    snapshot.build()
+    return index_of(snapshot)
 
 
 def try_to_search(data, queries):
@@ -127,7 +129,7 @@ class TestBadFiles:
     def test_every_single_bit(self, tmp_path):
         """One bit of a byte, another one each time: always an error, never an answer."""
         index, _ = SMALL["tree"]
-        data = to_bytes(record_snapshot(index._snapshot))
+        data = to_bytes(record_snapshot(snapshot_of(index)))
         path = tmp_path / "x"
         rng = np.random.default_rng(0)
         for at in np.unique(np.concatenate([rng.integers(0, len(data), 1500), np.arange(300)])):
@@ -139,7 +141,7 @@ class TestBadFiles:
 
     def test_every_length(self, tmp_path):
         index, _ = SMALL["filter"]
-        data = to_bytes(record_snapshot(index._snapshot))
+        data = to_bytes(record_snapshot(snapshot_of(index)))
         path = tmp_path / "x"
         for length in np.unique(np.linspace(0, len(data) - 1, 400).astype(int)):
             path.write_bytes(data[:length])
@@ -150,7 +152,7 @@ class TestBadFiles:
         monkeypatch.setattr(fastmks.index.load, "_SOON_VERIFIED", 0)
         rows = np.random.default_rng(0).normal(size=(40_000, 5))
         index, queries, path = Index(rows), rows[:3], tmp_path / "x"
-        data = bytearray(to_bytes(record_snapshot(index._snapshot)))
+        data = bytearray(to_bytes(record_snapshot(snapshot_of(index))))
         data[data.rindex(rows[-1].tobytes())] ^= 1
         path.write_bytes(data)
         for use in (
@@ -179,14 +181,14 @@ class TestBadFiles:
     def test_arrays_that_lie(self, name, data):
         """Whatever numbers an array holds, checksums in order: an error or an answer, no crash."""
         index, queries = SMALL[name]
-        try_to_search(to_bytes(with_lies(record_snapshot(index._snapshot), data)), queries)
+        try_to_search(to_bytes(with_lies(record_snapshot(snapshot_of(index)), data)), queries)
 
     @pytest.mark.parametrize("name", SMALL)
     @given(data=st.data())
     @settings(max_examples=60)
     def test_facts_that_lie(self, name, data):
         index, queries = SMALL[name]
-        record = record_snapshot(index._snapshot)
+        record = record_snapshot(snapshot_of(index))
         facts = json.loads(json.dumps(record.facts))
         for _ in range(data.draw(st.integers(1, 2))):
             node, key = facts, None
@@ -223,7 +225,7 @@ class TestBadFiles:
     def test_a_bomb_is_not_unpacked(self, tmp_path):
         """A file that speaks of many objects makes nobody allocate them."""
         index, _ = SMALL["filter"]
-        record = record_snapshot(index._snapshot)
+        record = record_snapshot(snapshot_of(index))
         facts = json.loads(json.dumps(record.facts))
         facts["part 0"]["n_objects"] = 10**15
         facts["part 0"]["ids"] = {"kind": "range", "first": 0, "count": 10**15}

@@ -22,6 +22,7 @@ from fastmks.files.record import Record
 from fastmks.index.index_file import record_snapshot
 from fastmks.index.load import load_bytes
 from support.comparing import assert_identical
+from support.inside import data_of, snapshot_of
 from support.living import SEPARATE, algorithms, take
 
 RNG = np.random.default_rng(0)
@@ -65,12 +66,12 @@ def living(objects, kernel, algorithm):
 
 def forged(index, name, forge, **options):
     """An index loaded from a file in which an array was changed, under checksums that fit."""
-    record = record_snapshot(index._snapshot, encode=options.pop("encode", None))
+    record = record_snapshot(snapshot_of(index), encode=options.pop("encode", None))
     array = np.array(record.arrays[name])
     forge(array)
     made = Record(json.loads(json.dumps(dict(record.facts))), {**record.arrays, name: array})
     back = load_bytes(to_bytes(made), "forged.fmks", **options)
-    back._look_into()
+    snapshot_of(back).build()
     return back
 
 
@@ -144,7 +145,7 @@ class TestSound:
         """Leaves of codes have boxes around groups of them from 512 on."""
         rows = np.random.default_rng(1).normal(size=(132_000, 3))
         index = Index(rows, kernel, algorithm="filter", threads=2)
-        assert index._largest_data.engines.built_filter.core.n_leaves >= 512
+        assert data_of(index).engines.built_filter.core.n_leaves >= 512
         index.check()
 
     @pytest.mark.parametrize("name", OBJECTS)
@@ -154,7 +155,7 @@ class TestSound:
         Index(objects, kernel, algorithm=algorithm).save(tmp_path / "x.fmks")
         monkeypatch.setenv("FASTMKS_ISA", isa)
         index = load(tmp_path / "x.fmks")
-        assert index._largest_data.space.isa == isa
+        assert data_of(index).space.isa == isa
         index.check()
 
     def test_objects_too_large_for_distances(self):
@@ -284,7 +285,7 @@ def test_forged_numbers_load_and_fail_the_check(forgery):
 
 def test_the_segment_is_named():
     index = living(ROWS, "linear", "tree")
-    index._snapshot.segments[1].data.engines.tree(Progress(False))
+    snapshot_of(index).segments[1].data.engines.tree(Progress(False))
     back = forged(index, "part 1/engines/tree/norms", times(0.5))
     with pytest.raises(IndexFileError, match=r"the tree of segment 1 cannot be trusted: node 0"):
         back.check()
@@ -319,7 +320,7 @@ def test_forged_bounds_gave_wrong_answers():
 
 
 RECORDS = {
-    name: record_snapshot(Index(objects[:300], kernel, algorithm=algorithm)._snapshot)
+    name: record_snapshot(snapshot_of(Index(objects[:300], kernel, algorithm=algorithm)))
     for name, (objects, kernel, algorithm) in OBJECTS.items()
 }
 

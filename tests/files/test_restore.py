@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from fastmks import Index, _core
 from fastmks import kernels as K
 from fastmks.engines.filters.axes import choose_axes
+from support.inside import data_of
 from support.waiting import PATIENCE
 
 RNG = np.random.default_rng
@@ -42,7 +43,7 @@ class Case:
 
 
 def space_of(objects, kernel):
-    return Index(objects, kernel, algorithm="scan")._largest_data.space
+    return data_of(Index(objects, kernel, algorithm="scan")).space
 
 
 def tree_case(n=300):

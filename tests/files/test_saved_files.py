@@ -12,6 +12,7 @@ import pytest
 
 import fastmks
 from fastmks import kernels
+from support.inside import data_of
 from support.paths import DATA
 
 FOLDER = DATA
@@ -42,7 +43,7 @@ def test_files_of_every_version_answer_as_they_did(path, mmap):
     index = fastmks.load(path, mmap=mmap, **given(path))
     assert repr(index) == facts["repr"]
     assert index.ids.tolist() == facts["ids"]
-    assert list(index._largest_data.has_built) == facts["has_built"]
+    assert list(data_of(index).has_built) == facts["has_built"]
     hits = index.search(queries_of(facts), 3)
     assert hits.ids.tolist() == facts["hits"]
     assert [[value.hex() for value in row] for row in hits.values.tolist()] == facts["values"]
@@ -112,7 +113,7 @@ def save_all():
             "fastmks": fastmks.__version__,
             "repr": repr(index),
             "ids": index.ids.tolist(),
-            "has_built": list(index._largest_data.has_built),
+            "has_built": list(data_of(index).has_built),
             "are_sets": are_sets,
             "queries": plain,
             "hits": hits.ids.tolist(),

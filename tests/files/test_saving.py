@@ -18,6 +18,7 @@ from fastmks.files.record import Record
 from fastmks.index.index_file import record_snapshot
 from fastmks.kernels.own import has_functions
 from support.comparing import assert_identical
+from support.inside import data_of, snapshot_of, store_of
 from support.kinds import KINDS
 from support.living import SEPARATE, algorithms, take
 
@@ -56,8 +57,8 @@ def test_every_kind_and_engine_comes_back(kind, mmap, tmp_path):
         back = load(path, mmap=mmap, **given_again(kind, range(len(index))))
         assert back.kernel == index.kernel
         assert_same_answers(back, index, kind.queries)
-        assert back._largest_data.engines.has_built == index._largest_data.engines.has_built
-        if index._largest_data.engines.has_built_tree:
+        assert data_of(back).engines.has_built == data_of(index).engines.has_built
+        if data_of(index).engines.has_built_tree:
             assert back.tree.build_evaluations == index.tree.build_evaluations
             back.tree.check()
         assert_identical(back.search_self(1), index.search_self(1))
@@ -101,7 +102,7 @@ class TestParts:
         index.add(rng.normal(size=(1200, 4)))
         index.add(rng.normal(size=(30, 4)))
         index.remove(np.arange(0, 400, 3))
-        assert len(index._snapshot.segments) == 3
+        assert len(snapshot_of(index).segments) == 3
         return index, rng.normal(size=(20, 4))
 
     @pytest.mark.parametrize("algorithm", ["scan", "tree", "filter", "auto", "dual-tree"])
@@ -111,11 +112,14 @@ class TestParts:
         index.save(tmp_path / "x")
         back = load(tmp_path / "x")
         built = [
-            [segment.data.has_built for segment in one._snapshot.segments] for one in (index, back)
+            [segment.data.has_built for segment in snapshot_of(one).segments]
+            for one in (index, back)
         ]
         assert built[0] == built[1]
         assert_same_answers(back, index, queries)
-        for mine, other in zip(back._snapshot.segments, index._snapshot.segments, strict=True):
+        for mine, other in zip(
+            snapshot_of(back).segments, snapshot_of(index).segments, strict=True
+        ):
             assert mine.removed.tolist() == other.removed.tolist()
             assert mine.data.is_small == other.data.is_small
         if algorithm != "auto":  # which measures
@@ -126,7 +130,7 @@ class TestParts:
         for algorithm in ("tree", "filter"):
             for name in ("a", "b"):
                 index, _ = self.grown(algorithm=algorithm, threads=1)
-                record = record_snapshot(index._snapshot)
+                record = record_snapshot(snapshot_of(index))
                 facts = json.loads(json.dumps(record.facts))
                 for part in ("part 0", "part 1"):
                     engines = facts[part]["engines"]
@@ -163,7 +167,7 @@ class TestParts:
         index.save(tmp_path / "x")
         back = load(tmp_path / "x")
         back.search(queries)
-        rows = back._largest_data.space.objects._first.array
+        rows = store_of(data_of(back).space.objects).array
         assert not rows.flags.owndata
         assert not rows.flags.writeable
         assert rows.ctypes.data % 64 == 0

@@ -17,6 +17,7 @@ from benchmarks.race.judge import Exactness
 from benchmarks.suite import Kept
 
 import fastmks
+from support.inside import snapshot_of
 
 SMALL = decaying(200, 20, 6)
 TINY = ["--quick", "--objects", "300", "--queries", "5", "--seconds", "0.02"]
@@ -163,9 +164,9 @@ def test_moves_and_evaluations_are_counted():
         moved = moving.count_moves(index, stage, searches=searches)
         assert len(index) == 3001
         assert 2000 <= moved.n_moved <= 3001 * np.log2(3001)
-        built = [segment for segment in index._snapshot.segments if not segment.data.is_small]
+        built = [segment for segment in snapshot_of(index).segments if not segment.data.is_small]
         assert moved.evaluations >= sum(
-            segment.data.engines._built.tree.build_evaluations for segment in built
+            segment.data.engines.built_tree.build_evaluations for segment in built
         )
 
 

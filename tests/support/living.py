@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from support.inside import data_of
 from support.kinds import KINDS
 
 # The objects of a Gram matrix fit only each other: see test_precomputed.py.
@@ -17,8 +18,8 @@ def take(objects, positions):
 
 def algorithms(index):
     names = ["scan", "auto"]
-    if index._largest_data.space.is_mercer:
+    if data_of(index).space.is_mercer:
         names += ["tree", "dual-tree"]
-    if index._largest_data.engines.has_filter:
+    if data_of(index).engines.has_filter:
         names.append("filter")
     return names

@@ -34,7 +34,7 @@ class Lock:
         lock = self._locks.get(process)
         if lock is None:  # the first of several threads in a child makes it for all
             lock = self._locks.setdefault(process, threading.RLock())
-        if lock._is_owned():  # type: ignore[attr-defined]
+        if lock._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001
             raise InvalidArgument(f"{self._who!r} {self._does}")
         return lock if check is None else _entered(lock, check)
 

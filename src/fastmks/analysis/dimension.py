@@ -52,9 +52,9 @@ class Sample:
         self.is_expensive = len(self) <= _MOST_EXPENSIVE and any(
             leaf.is_expensive for _, leaf in leaves(kernel)
         )
-        self._part_of: Sample | None = None
-        self._places = np.arange(len(self))
-        self._remembered: dict[Space, _Floats] = {}  # K(row, object), by the space of the rows
+        self.part_of: Sample | None = None
+        self.places = np.arange(len(self))
+        self.remembered: dict[Space, _Floats] = {}  # K(row, object), by the space of the rows
         bad = np.flatnonzero(~((self.self_values >= 0.0) & (self.self_values < math.inf)))
         if len(bad):
             value = self.self_values[bad[0]]
@@ -74,18 +74,18 @@ class Sample:
     def part(self, places: slice) -> "Sample":
         """Return some of the objects."""
         if not self.is_expensive:
-            return self._taken(places)
+            return self.taken(places)
         part = copy(self)
         part.positions, part.self_values = self.positions[places], self.self_values[places]
-        part._part_of, part._places = self._whole, self._places[places]
+        part.part_of, part.places = self.whole, self.places[places]
         return part
 
     @property
-    def _whole(self) -> "Sample":
+    def whole(self) -> "Sample":
         """The sample that this one is a part of, and whose values are remembered."""
-        return self if self._part_of is None else self._part_of
+        return self if self.part_of is None else self.part_of
 
-    def _taken(self, places: slice) -> "Sample":
+    def taken(self, places: slice) -> "Sample":
         """Return some of the objects, on their own."""
         taken = np.arange(len(self))[places]
         part = Sample(self.space.kernel, self.space.objects, taken, self.name, self.threads)
@@ -105,30 +105,31 @@ class Sample:
     def values_from(self, rows: "Sample") -> _Floats:
         """Return K(row, object) for every row, checked against Cauchy and Schwarz."""
         if not self.is_expensive:
-            return self._evaluated(rows)
+            return self.evaluated(rows)
         self.remember(rows, None)
-        return self._whole._remembered[rows.space][np.ix_(rows._places, self._places)]
+        return self.whole.remembered[rows.space][np.ix_(rows.places, self.places)]
 
     def remember(self, rows: "Sample", report: Callable[[int], None] | None) -> None:
         """Evaluate all pairs of the samples that both are parts of, where that was not done."""
-        whole, rows = self._whole, rows._whole
-        if rows.space in whole._remembered:
+        whole, rows = self.whole, rows.whole
+        if rows.space in whole.remembered:
             return
         if rows is not whole:
-            whole._remembered[rows.space] = whole._evaluated(rows)
+            whole.remembered[rows.space] = whole.evaluated(rows)
             return
         values = np.zeros((len(whole), len(whole)))
         for places in whole.blocks(_EXPENSIVE_ROWS * len(whole)):  # on and above the diagonal
             begin = slice(places.start, None)
-            values[places, begin] = whole._taken(begin)._evaluated(whole._taken(places))
+            values[places, begin] = whole.taken(begin).evaluated(whole.taken(places))
             if report is not None:
                 report(places.stop * len(whole))
         values = np.triu(values, 1)
         values += values.T
         np.fill_diagonal(values, whole.self_values)
-        whole._remembered[whole.space] = values
+        whole.remembered[whole.space] = values
 
-    def _evaluated(self, rows: "Sample") -> _Floats:
+    def evaluated(self, rows: "Sample") -> _Floats:
+        """Return the values of all pairs, evaluated now."""
         kernel = self.space.kernel
         with named_faults(kernel, rows.name_of, self.name_of):
             values = _core.scan_matrix(self.space.core, rows.space.core, self.threads)

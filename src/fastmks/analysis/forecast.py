@@ -8,7 +8,7 @@ import numpy as np
 from fastmks._util.arithmetic import own_arithmetic
 from fastmks._util.progress import Progress
 from fastmks.analysis.dimension import Sample
-from fastmks.engines.tree.traversal import Traversal
+from fastmks.engines.traversal import Traversal
 from fastmks.index.index import Index
 from fastmks.kernels.precomputed import Remembered
 

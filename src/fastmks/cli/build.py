@@ -21,6 +21,7 @@ from fastmks.cli.options import (
     takes_file_options,
 )
 from fastmks.index.index import Index
+from fastmks.index.view import view_of
 
 __all__ = ["add", "build", "remove"]
 
@@ -39,7 +40,7 @@ def build(
         typer.Option(
             help="How searches go; answers are the same. --budget and --seconds need a tree."
         ),
-    ] = Algorithm.AUTO,
+    ] = Algorithm["auto"],
     base: Annotated[float, typer.Option(help="Levels of a tree are this factor apart.")] = 1.3,
     ids: IdsOption = None,
     threads: ThreadsOption = None,
@@ -50,6 +51,7 @@ def build(
     """Make an index of the objects in REFS and save it."""
     from fastmks.cli.object_files import is_terminal, read_objects
     from fastmks.files.index_lock import changing
+    from fastmks.index.index_file import write_index
 
     if not force and Path(output).exists():
         raise typer.BadParameter(f"{output} exists; pass --force to replace it.")
@@ -67,14 +69,14 @@ def build(
         progress=is_terminal(),
     )
     with changing(output):
-        index._write(output)
+        write_index(index, output)
     say(f"{output}: {_described(index, output, time.perf_counter() - started)}")
 
 
 def _described(index: Index, path: str, seconds: float) -> str:
     """Return an index in words, with its size and what it cost."""
     built = ""
-    if index._snapshot.settings.algorithm in ("tree", "dual-tree") and len(index):
+    if view_of(index).builds == "tree" and len(index):
         built = f", {counted(index.tree.build_evaluations, 'kernel evaluation')}"
     return f"{index!r}, {Path(path).stat().st_size:,} bytes, {seconds:.3g} s{built}"
 
@@ -92,6 +94,7 @@ def add(
     """Add the objects in OBJECTS to an index. The file is replaced once all are in."""
     from fastmks.cli.object_files import form_named, id_lines, open_queries
     from fastmks.files.index_lock import changing
+    from fastmks.index.index_file import write_index
     from fastmks.index.load import load
     from fastmks.inputs import read_names
 
@@ -105,11 +108,11 @@ def add(
         if ids is not None:
             names = list(id_lines(ids))
         if names is not None:
-            is_text = index._snapshot.settings.has_text_ids
+            is_text = view_of(index).settings.has_text_ids
             names = read_names(names, is_text=is_text, where=where)
         with form_named(source):
             added = index.add(read, names)
-        index._write(file)
+        write_index(index, file)
     seconds = time.perf_counter() - started
     say(f"{file}: {len(added)} added; {_described(index, file, seconds)}")
 
@@ -122,6 +125,7 @@ def remove(
     """Remove objects from an index by their ids. The file is replaced once all are out."""
     from fastmks.cli.object_files import id_lines
     from fastmks.files.index_lock import changing
+    from fastmks.index.index_file import write_index
     from fastmks.index.load import load
     from fastmks.inputs import read_names
 
@@ -131,8 +135,8 @@ def remove(
     with changing(file):
         index = load(file)
         names = [*(ids or ()), *(() if source is None else id_lines(source))]
-        is_text = index._snapshot.settings.has_text_ids
+        is_text = view_of(index).settings.has_text_ids
         index.remove(read_names(names, is_text=is_text, where="IDS"))
-        index._write(file)
+        write_index(index, file)
     seconds = time.perf_counter() - started
     say(f"{file}: {len(set(names))} removed; {_described(index, file, seconds)}")

@@ -14,12 +14,13 @@ from fastmks.cli.messages import say
 from fastmks.cli.object_files import read_objects
 from fastmks.cli.options import FileOptions, hits_wanted
 from fastmks.errors import FastmksError, InvalidArgument
+from fastmks.index.algorithms import ALGORITHMS
 from fastmks.index.index import Index
 from fastmks.kernels import Kernel, Linear
 
 __all__ = ["compare"]
 
-_ENGINES = ("scan", "filter", "tree", "dual-tree", "auto", "numpy")
+_ENGINES = (*ALGORITHMS, "numpy")
 _Array: TypeAlias = np.ndarray[Any, Any]
 
 

@@ -30,7 +30,7 @@ from fastmks.index.index import Index
 from fastmks.inputs import Chunk
 from fastmks.outputs import Answers, answers_of, output_form, write_answers
 
-__all__ = ["Asked", "Tally", "answer", "answer_chunks"]
+__all__ = ["FileSearch", "Tally", "answer", "answer_chunks"]
 
 _QUERY = re.compile(r"\b(queries\[)(\d+)")  # as errors count queries, in each chunk from 0
 _BINARY = ("npz", "parquet")
@@ -38,8 +38,8 @@ _N_SHOWN = 10  # queries in a table on a terminal
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
-    """A search as it was asked for."""
+class FileSearch:
+    """A search for the queries of a file, or of an index among itself."""
 
     k: int | None = None
     threshold: float | None = None
@@ -101,7 +101,7 @@ class Tally:
 def answer(
     path: str,
     queries: str | None,
-    asked: Asked,
+    asked: FileSearch,
     options: FileOptions,
     *,
     output: str | None,
@@ -152,7 +152,7 @@ def _put(
         write_answers(output, chunks, form=form)
 
 
-def _answer_self(index: Index, asked: Asked, tally: Tally) -> Iterator[Answers]:
+def _answer_self(index: Index, asked: FileSearch, tally: Tally) -> Iterator[Answers]:
     if len(index) == 1:
         raise InvalidArgument("--self needs at least two objects; the index holds one.")
     hits = index.search_self(
@@ -173,7 +173,7 @@ def _answer_self(index: Index, asked: Asked, tally: Tally) -> Iterator[Answers]:
 def answer_chunks(
     index: Index,
     chunks: Iterable[Chunk],
-    asked: Asked,
+    asked: FileSearch,
     tally: Tally,
     *,
     n_queries: int | None = None,
@@ -200,7 +200,7 @@ def _seed(seed: int, first: int) -> int:
 
 
 def _search(
-    index: Index, objects: Any, k: int, asked: Asked, arguments: dict[str, Any], first: int
+    index: Index, objects: Any, k: int, asked: FileSearch, arguments: dict[str, Any], first: int
 ) -> Hits | HitsAbove:
     try:
         if asked.threshold is not None:

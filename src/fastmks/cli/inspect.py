@@ -24,6 +24,7 @@ from fastmks.cli.options import (
     takes_file_options,
 )
 from fastmks.index.index import Index
+from fastmks.index.view import view_of
 
 __all__ = ["explain", "hardness", "info"]
 
@@ -42,22 +43,22 @@ def info(file: IndexArgument, as_json: JsonOption = False) -> None:
 
 
 def _facts(index: Index, path: str) -> dict[str, Any]:
-    settings, segments = index._snapshot.settings, index._snapshot.segments
-    built = [segment.data.engines.has_built for segment in segments]
+    view = view_of(index)
+    has_tree, has_filter = view.has_built
     return {
         "file": path,
         "file_bytes": Path(path).stat().st_size,
         "memory_bytes": index.nbytes,
         "n_objects": len(index),
-        "objects": index._snapshot.like.kind,
-        "ids": "strings" if settings.has_text_ids else "numbers",
+        "objects": view.kind,
+        "ids": "strings" if view.settings.has_text_ids else "numbers",
         "kernel": repr(index.kernel),
         "is_mercer": index.kernel.is_mercer,
-        "algorithm": settings.algorithm,
-        "base": settings.base,
-        "parts": len(segments),
-        "has_tree": any(has_tree for has_tree, _ in built),
-        "has_filter": any(has_filter for _, has_filter in built),
+        "algorithm": view.settings.algorithm,
+        "base": view.settings.base,
+        "parts": view.n_segments,
+        "has_tree": has_tree,
+        "has_filter": has_filter,
     }
 
 

@@ -16,6 +16,7 @@ from fastmks.errors import InvalidArgument
 from fastmks.files.index_lock import n_pending
 from fastmks.index.index import Index
 from fastmks.index.load import load
+from fastmks.index.view import view_of
 from fastmks.inputs import Chunk, ObjectFile, open_objects, read_names
 from fastmks.kernels import (
     GlobalAlignment,
@@ -199,7 +200,7 @@ def suggest_bandwidth(series: Sequence[Any]) -> float:
 
 def read_id_list(text: str, index: Index) -> Any:
     """Return different ids, given with commas between them, or as @ and a file with one a line."""
-    is_text = index._snapshot.settings.has_text_ids
+    is_text = view_of(index).settings.has_text_ids
     path = id_file(text)
     given = [name.strip() for name in text.split(",")] if path is None else id_lines(path)
     names = list(dict.fromkeys(given))
@@ -229,7 +230,7 @@ def id_file(text: str | None) -> str | None:
 
 
 def _is_id(name: str, index: Index) -> bool:
-    if index._snapshot.settings.has_text_ids:
+    if view_of(index).settings.has_text_ids:
         return name in index
     return len(name) <= 20 and name.removeprefix("-").isdecimal() and int(name) in index
 

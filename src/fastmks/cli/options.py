@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from fastmks.cli.arguments import as_options
+from fastmks.engines.approximation import OPTIONS
 from fastmks.errors import InvalidArgument
+from fastmks.index.algorithms import ALGORITHMS
 from fastmks.kernels import KERNEL_NAMES, Kernel, as_kernel
 from fastmks.kernels.registry import text_kernels
 
@@ -35,20 +37,21 @@ __all__ = [
     "chosen",
     "hits_wanted",
     "kernel_of_text",
+    "takes_approximate_options",
     "takes_file_options",
 ]
 
+_Command: TypeAlias = Callable[..., None]
 _K = 10
 
 
 class Algorithm(str, Enum):
-    """How to search."""
+    """How to search: a choice of each of `ALGORITHMS`."""
 
-    AUTO = "auto"
-    SCAN = "scan"
-    TREE = "tree"
-    DUAL_TREE = "dual-tree"
-    FILTER = "filter"
+    _ignore_ = "members name"
+    members = vars()
+    for name in ALGORITHMS:
+        members[name] = name
 
 
 class Form(str, Enum):
@@ -169,18 +172,53 @@ class FileOptions:
         }
 
 
-def takes_file_options(command: Callable[..., None]) -> Callable[..., None]:
+def takes_file_options(command: _Command) -> _Command:
     """Give a command each of the file options, and hand them to it as its argument `files`."""
+    options = inspect.signature(FileOptions).parameters.values()
+    return _taking(command, "files", list(options), lambda given: FileOptions(**given))
+
+
+def takes_approximate_options(command: _Command) -> _Command:
+    """Give a command the options of approximate searches; those in use come as `approximate`."""
+    types: dict[str, Any] = {"number": float | None, "integer": int | None}
+    options = [
+        inspect.Parameter(
+            option.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[types[option.kind], typer.Option(help=option.help)],
+        )
+        for option in OPTIONS.values()
+    ]
+    return _taking(
+        command,
+        "approximate",
+        options,
+        lambda given: {name: value for name, value in given.items() if value is not None},
+    )
+
+
+def _taking(
+    command: _Command,
+    argument: str,
+    options: list[inspect.Parameter],
+    gather: Callable[[dict[str, Any]], Any],
+) -> _Command:
+    """Give a command options in the place of an argument, which is made of them."""
     own = inspect.signature(command)
-    options = inspect.signature(FileOptions).parameters
-    kept = [each for name, each in own.parameters.items() if name != "files"]
+    shown = own.replace(
+        parameters=[
+            one
+            for name, each in own.parameters.items()
+            for one in (options if name == argument else [each])
+        ]
+    )
 
     @functools.wraps(command)
     def called(**given: Any) -> None:
-        files = FileOptions(**{name: given.pop(name) for name in options})
-        command(**given, files=files)
+        taken = {option.name: given.pop(option.name) for option in options}
+        command(**given, **{argument: gather(taken)})
 
-    shown = own.replace(parameters=[*kept, *options.values()])
     called.__signature__ = shown  # type: ignore[attr-defined]  # what typer looks at
     called.__annotations__ = {each.name: each.annotation for each in shown.parameters.values()}
     return called

@@ -1,6 +1,7 @@
 """The command that searches."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
@@ -14,6 +15,7 @@ from fastmks.cli.options import (
     SeedOption,
     ThreadsOption,
     chosen,
+    takes_approximate_options,
     takes_file_options,
 )
 
@@ -21,6 +23,7 @@ __all__ = ["search"]
 
 
 @takes_file_options
+@takes_approximate_options
 def search(
     file: IndexArgument,
     queries: Annotated[
@@ -41,28 +44,13 @@ def search(
     threshold: Annotated[
         float | None, typer.Option(help="All objects of at least this value, instead of -k.")
     ] = None,
-    epsilon: Annotated[
-        float | None, typer.Option(help="Values may be this much below the true ones.")
-    ] = None,
-    relative: Annotated[
-        float | None, typer.Option(help="Values may be this share below the true ones.")
-    ] = None,
-    rank: Annotated[
-        int | None, typer.Option(help="Hits are among so many best, but for --delta.")
-    ] = None,
-    delta: Annotated[float | None, typer.Option(help="How often --rank may fail: 0.05.")] = None,
-    budget: Annotated[
-        int | None, typer.Option(help="Kernel evaluations a query; needs a tree.")
-    ] = None,
-    seconds: Annotated[
-        float | None, typer.Option(help="Time for a chunk of queries; needs a tree.")
-    ] = None,
+    *,
+    approximate: Mapping[str, Any],
     seed: SeedOption = 0,
     only: OnlyOption = None,
     algorithm: AlgorithmOption = None,
     threads: ThreadsOption = None,
     chunk: Annotated[int, typer.Option(min=1, help="Queries held in memory.")] = 4096,
-    *,
     files: FileOptions,
 ) -> None:
     """Find the objects with the greatest kernel value for each query.
@@ -70,21 +58,13 @@ def search(
     Queries are read, searched and written in chunks. Without -o hits go to standard output: as
     CSV, or on a terminal as a table of the first queries.
     """
-    from fastmks.cli.file_search import Asked, answer
+    from fastmks.cli.file_search import FileSearch, answer
 
-    approximate = {
-        "epsilon": epsilon,
-        "relative": relative,
-        "rank": rank,
-        "delta": delta,
-        "budget": budget,
-        "seconds": seconds,
-    }
-    asked = Asked(
+    asked = FileSearch(
         k=k,
         threshold=threshold,
         is_self=is_self,
-        approximate={name: value for name, value in approximate.items() if value is not None},
+        approximate=approximate,
         seed=seed,
         only=only,
         algorithm=chosen(algorithm),

@@ -16,6 +16,7 @@ from fastmks.dask.shard_work import ShardFacts, describe_shard, shard_named
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.atomic import mode_of, replace_file
 from fastmks.index.index import Index
+from fastmks.index.index_file import index_to_bytes, write_index
 from fastmks.index.load import load, load_bytes
 
 __all__ = ["load_shards", "save_shards"]
@@ -166,9 +167,10 @@ def _save(index: Index, path: str, shard: str, encode: Packed) -> None:
         local = local_path(path)
         if local is None:
             filesystem, place = place_of(path)
-            filesystem.pipe_file(place, index._to_bytes(encode=function))
+            filesystem.pipe_file(place, index_to_bytes(index, function))
         else:
-            index._write(local, encode=function, mode=mode_of(Path(local).with_name(_LIST)))
+            mode = mode_of(Path(local).with_name(_LIST))
+            write_index(index, local, encode=function, mode=mode)
 
 
 def _load(path: str, shard: str, given: Packed) -> Index:

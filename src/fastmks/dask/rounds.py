@@ -7,11 +7,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from distributed import Future
 
-from fastmks.dask.cluster import Cluster, pack
+from fastmks.dask.cluster import FAN_IN, Cluster, pack
 from fastmks.dask.shard_build import Shard
 from fastmks.dask.shard_work import (
     Answer,
-    Question,
+    ShardSearch,
     given_queries,
     merge_answers,
     queries_named,
@@ -21,9 +21,17 @@ from fastmks.dask.shard_work import (
 from fastmks.engines.base import Cost
 from fastmks.index.index import Index
 from fastmks.index.merge import add_costs
+from fastmks.index.view import view_of
 from fastmks.kernels.objects import join_objects, read_objects
 
-__all__ = ["Digest", "ask_in_one_round", "ask_in_two_rounds", "make_digest"]
+__all__ = [
+    "Digest",
+    "ask_in_one_round",
+    "ask_in_two_rounds",
+    "make_digest",
+    "merge_blocks",
+    "merge_here",
+]
 
 _Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 _N_SAMPLED = 16  # objects of each shard that stand for it
@@ -46,21 +54,21 @@ class Routes:
 
 
 def ask_in_one_round(
-    cluster: Cluster, asked: Sequence[tuple[Shard, Question]], queries: Any
+    cluster: Cluster, asked: Sequence[tuple[Shard, ShardSearch]], queries: Any
 ) -> list[Future]:
     """Ask all shards at once; return their answers, to be merged."""
     return cluster.map(
         search_shard,
         [shard.index for shard, _ in asked],
         [queries] * len(asked),
-        [pack(question) for _, question in asked],
+        [pack(search) for _, search in asked],
         name="search",
     )
 
 
 def ask_in_two_rounds(
     cluster: Cluster,
-    asked: Sequence[tuple[Shard, Question]],
+    asked: Sequence[tuple[Shard, ShardSearch]],
     queries: Any,
     k: int,
     digest: Future,
@@ -70,12 +78,12 @@ def ask_in_two_rounds(
     The k-th value that it found there lets the other shards prune from the beginning on.
     """
     indexes = [shard.index for shard, _ in asked]
-    questions = [pack(question) for _, question in asked]
+    searches = [pack(search) for _, search in asked]
     n = len(asked)
     routes = cluster.submit(_route, digest, queries, name="route")
     numbers = cluster.submit(_shards_of, routes, name="route")
     first = cluster.map(
-        search_routed, indexes, [queries] * n, questions, [numbers] * n, [None] * n, name="first"
+        search_routed, indexes, [queries] * n, searches, [numbers] * n, [None] * n, name="first"
     )
     (best,) = cluster.reduce(first, merge_answers, k, name="merge")
     floors = cluster.submit(_floors_of, best, k, name="floors")
@@ -83,12 +91,25 @@ def ask_in_two_rounds(
         search_routed,
         indexes,
         [queries] * n,
-        questions,
+        searches,
         [numbers] * n,
         [floors] * n,
         name="second",
     )
     return [cluster.submit(_with_routing, best, routes, name="merge"), *second]
+
+
+def merge_blocks(
+    cluster: Cluster, blocks: Sequence[Sequence[Future]], k: int | None
+) -> list[Future]:
+    """Return one answer for each block of queries, merged by the workers."""
+    return [cluster.reduce(answers, merge_answers, k, name="merge")[0] for answers in blocks]
+
+
+def merge_here(cluster: Cluster, answers: Sequence[Future], k: int | None) -> Answer:
+    """Return the merged answer; workers leave the last few to the client."""
+    few = cluster.reduce(answers, merge_answers, k, name="merge", to=FAN_IN)
+    return merge_answers(cluster.results(few), k)
 
 
 def make_digest(cluster: Cluster, shards: Sequence[Shard]) -> Future:
@@ -101,13 +122,13 @@ def _sample(index: Index) -> Index:
     """Return an index of a few objects of another, evenly spread."""
     n_objects = len(index)
     spread = np.linspace(0, n_objects - 1, min(n_objects, _N_SAMPLED)).astype(np.int64)
-    ids = index._snapshot.ids_at(np.unique(spread))
+    ids = index.ids[np.unique(spread)]
     return Index(index.get(ids), index.kernel, ids=ids)
 
 
 def _digest(samples: list[Index]) -> Digest:
     kernel = samples[0].kernel
-    chunks = [chunk for sample in samples for chunk in sample._largest_data.chunks]
+    chunks = [chunk for sample in samples for chunk in view_of(sample).chunks]
     joined = join_objects(kernel, chunks)
     sizes = [len(sample) for sample in samples]
     numbers = np.repeat(np.arange(len(samples), dtype=np.int64), sizes)

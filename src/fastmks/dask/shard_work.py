@@ -10,17 +10,17 @@ import numpy as np
 from fastmks._util.progress import Progress
 from fastmks.dask.cluster import Packed, unpack
 from fastmks.engines.approximation import EXACT, Approximation
-from fastmks.engines.base import AboveFound, Cost, TopKFound
+from fastmks.engines.base import AboveFound, Cost, SearchRequest, TopKFound
+from fastmks.engines.traversal import Traversal
 from fastmks.errors import FastmksError, InvalidArgument, ShardError
 from fastmks.index.index import Index
 from fastmks.index.merge import NOWHERE, merge_above, merge_top_k
-from fastmks.index.segment import Choice
-from fastmks.index.snapshot import Asked, Snapshot
+from fastmks.index.view import IndexView, merged_view_of, view_of
 
 __all__ = [
     "Answer",
-    "Question",
     "ShardFacts",
+    "ShardSearch",
     "add_to_shard",
     "describe_shard",
     "empty_copy",
@@ -61,13 +61,14 @@ class ShardFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
-    """What one shard is asked, beside the queries."""
+class ShardSearch:
+    """A search of one shard, as it is sent to a worker; the queries are sent apart."""
 
     shard: str  # how errors call it
     number: int  # of the shard among those that are asked
     start: int  # the position of its first object among all
-    choice: Choice
+    algorithm: str
+    traversal: Traversal
     threads: int | None
     k: int = 1
     approximation: Approximation = EXACT
@@ -104,27 +105,26 @@ def shard_named(shard: str, *, is_search: bool = False) -> Iterator[None]:
 
 def describe_shard(index: Index) -> ShardFacts:
     """Return what the client wants to know of a shard."""
-    snapshot = index._snapshot
+    view = view_of(index)
     return ShardFacts(
-        n_objects=len(snapshot),
+        n_objects=len(index),
         n_bytes=index.nbytes,
-        next_id=snapshot.next_id,
-        threads=snapshot.settings.threads,
-        id_dtype=snapshot.ids.dtype.str if snapshot.settings.has_text_ids else "<i8",
-        kind=snapshot.like.kind,
-        form=snapshot.like.form,
+        next_id=view.next_id,
+        threads=view.settings.threads,
+        id_dtype=index.ids.dtype.str if view.settings.has_text_ids else "<i8",
+        kind=view.kind,
+        form=view.like.form,
     )
 
 
 def empty_copy(index: Index) -> Index:
     """Return an index like this one, without its objects: what queries are checked with."""
-    snapshot = index._snapshot
-    return Index._of(Snapshot(snapshot.settings, [], snapshot.like, snapshot.next_id))
+    return view_of(index).emptied()
 
 
 def find_in_shard(index: Index, ids: Packed) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Return which of some ids are those of objects of the shard."""
-    return index._snapshot.has(unpack(ids))
+    return view_of(index).has(unpack(ids))
 
 
 def get_from_shard(index: Index, ids: Packed) -> Any:
@@ -150,9 +150,9 @@ def remove_from_shard(index: Index, shard: str, ids: Packed) -> Index:
 
 def search_shard(index: Index, queries: Any, packed: Packed) -> Answer:
     """Return the k best of a shard, their positions counted among all objects."""
-    question: Question = unpack(packed)
-    with shard_named(question.shard, is_search=True):
-        return _search(index, queries, question)
+    search: ShardSearch = unpack(packed)
+    with shard_named(search.shard, is_search=True):
+        return _search(index, queries, search)
 
 
 def search_routed(
@@ -162,50 +162,39 @@ def search_routed(
 
     At first, without floors, for those that are sent to this shard; then for all others.
     """
-    question: Question = unpack(packed)
-    is_mine = routes == question.number
+    search: ShardSearch = unpack(packed)
+    is_mine = routes == search.number
     rows = np.flatnonzero(is_mine if floors is None else ~is_mine).astype(np.int64)
     mine = None if floors is None else np.ascontiguousarray(floors[rows])
-    with shard_named(question.shard, is_search=True):
-        answer = _search(index, queries, replace(question, rows=rows, floors=mine))
+    with shard_named(search.shard, is_search=True):
+        answer = _search(index, queries, replace(search, rows=rows, floors=mine))
     return _put_in_rows(answer, rows, len(routes))
 
 
-def _search(index: Index, queries: Any, question: Question) -> Answer:
-    snapshot = index._snapshot
-    if not snapshot.can_afford(question.approximation, question.k):
-        snapshot = index._merge_segments()
-    asked = _ask(index, snapshot, queries, question)
-    found, engine = snapshot.top_k(asked, question.k)
+def _search(index: Index, queries: Any, search: ShardSearch) -> Answer:
+    view = view_of(index)
+    if not view.can_afford(search.approximation, search.k):
+        view = merged_view_of(index)
+    requests = _requests(view, queries, search)
+    found, engine = view.top_k(requests, search.k)
     is_real = found.positions < NOWHERE
-    named = replace(
-        found,
-        positions=np.where(is_real, found.positions + question.start, NOWHERE),
-        ids=snapshot.ids_at(np.where(is_real, found.positions, 0)),
-        cost=_with_prepared(found.cost, asked),
-    )
-    return Answer(named, {engine: _n_among(snapshot, asked)})
+    positions = np.where(is_real, found.positions + search.start, NOWHERE)
+    return Answer(replace(found, positions=positions), {engine: view.n_among(requests)})
 
 
 def search_shard_above(index: Index, queries: Any, packed: Packed) -> Answer:
     """Return all of a shard at or above thresholds, their positions counted among all objects."""
-    question: Question = unpack(packed)
-    assert question.thresholds is not None
-    with shard_named(question.shard, is_search=True):
-        snapshot = index._snapshot
-        asked = _ask(index, snapshot, queries, question)
-        n_queries = len(asked.queries[0])
-        thresholds = question.thresholds
+    search: ShardSearch = unpack(packed)
+    assert search.thresholds is not None
+    with shard_named(search.shard, is_search=True):
+        view = view_of(index)
+        requests = _requests(view, queries, search)
+        thresholds = search.thresholds
         if len(thresholds) == 1:  # one for all, where nobody knew how many there are
-            thresholds = np.full(n_queries, thresholds[0])
-        found, engine = snapshot.above(asked, thresholds)
-        named = replace(
-            found,
-            positions=found.positions + question.start,
-            ids=snapshot.ids_at(found.positions),
-            cost=_with_prepared(found.cost, asked),
-        )
-        return Answer(named, {engine: _n_among(snapshot, asked)})
+            thresholds = np.full(len(requests[0].queries), thresholds[0])
+        found, engine = view.above(requests, thresholds)
+        positions = found.positions + search.start
+        return Answer(replace(found, positions=positions), {engine: view.n_among(requests)})
 
 
 def find_nothing(none: Packed, queries: Any) -> Answer:
@@ -216,21 +205,25 @@ def find_nothing(none: Packed, queries: Any) -> Answer:
     return Answer(nothing, {})
 
 
-def _ask(index: Index, snapshot: Snapshot, queries: Any, question: Question) -> Asked:
+def _requests(view: IndexView, queries: Any, search: ShardSearch) -> list[SearchRequest]:
     with queries_named(queries):
-        spaces = snapshot.queries(given_queries(queries))
-    if question.rows is not None:
-        parts = {space: space.part(question.rows) for space in dict.fromkeys(spaces)}
+        spaces = view.queries(given_queries(queries))
+    if search.rows is not None:
+        parts = {space: space.part(search.rows) for space in dict.fromkeys(spaces)}
         spaces = [parts[space] for space in spaces]
-    return Asked(
-        choice=question.choice,
-        queries=spaces,
-        among=None if question.only is None else snapshot.chosen(question.only),
-        threads=index._allowed_threads(snapshot, question.threads),
-        progress=Progress(False),
-        approximation=question.approximation,
-        floors=question.floors,
-    )
+    return [
+        SearchRequest(
+            queries=space,
+            among=slots,
+            algorithm=search.algorithm,
+            traversal=search.traversal,
+            threads=view.threads(search.threads),
+            progress=Progress(False),
+            approximation=search.approximation,
+            floors=search.floors,
+        )
+        for space, slots in zip(spaces, view.chosen(search.only), strict=True)
+    ]
 
 
 def given_queries(queries: Any) -> Any:
@@ -247,15 +240,6 @@ def queries_named(queries: Any) -> Iterator[None]:
         if isinstance(queries, Packed):
             raise
         raise InvalidArgument(f"{queries.name}: {error}") from error
-
-
-def _with_prepared(cost: Cost, asked: Asked) -> Cost:
-    prepared = sum(space.n_self_evaluations for space in dict.fromkeys(asked.queries))
-    return replace(cost, self_evaluations=cost.self_evaluations + prepared)
-
-
-def _n_among(snapshot: Snapshot, asked: Asked) -> int:
-    return len(snapshot) if asked.among is None else sum(map(len, asked.among))
 
 
 def merge_answers(answers: Sequence[Answer], k: int | None) -> Answer:

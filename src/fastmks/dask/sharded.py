@@ -1,27 +1,59 @@
 """An index in shards, one per partition of the data, on the workers of a Dask cluster."""
 
 import os
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
+import numpy as np
 from dask.sizeof import sizeof
-from distributed import Client
+from distributed import Client, Future
 
-from fastmks._util.check import check_count, check_function, check_k, check_threads
+from fastmks._util.check import (
+    check_count,
+    check_function,
+    check_k,
+    check_number,
+    check_threads,
+    check_threshold,
+)
 from fastmks._util.fork_safe import Lock
 from fastmks.dask.advice import Advice, advise
 from fastmks.dask.cluster import Cluster, pack
 from fastmks.dask.folder import load_shards, save_shards
-from fastmks.dask.living import LivingShards
-from fastmks.dask.searchable import State
-from fastmks.dask.shard_build import BuildSettings, Shard, build_shards, check_alike, check_unique
-from fastmks.dask.shard_work import empty_copy
-from fastmks.dask.sources import make_partitions
-from fastmks.engines.tree.traversal import check_base
+from fastmks.dask.rounds import (
+    ask_in_one_round,
+    ask_in_two_rounds,
+    make_digest,
+    merge_blocks,
+    merge_here,
+)
+from fastmks.dask.shard_build import (
+    BuildSettings,
+    Shard,
+    build_shards,
+    check_alike,
+    check_unique,
+    load_named,
+)
+from fastmks.dask.shard_snapshot import ShardSnapshot, is_collection
+from fastmks.dask.shard_work import ShardSearch, empty_copy, find_nothing, search_shard_above
+from fastmks.dask.sharded_hits import (
+    Blocks,
+    Context,
+    DistributedHits,
+    DistributedHitsAbove,
+    make_hits,
+    make_hits_above,
+)
+from fastmks.dask.sources import is_distributed, make_partitions
+from fastmks.engines.approximation import make_approximation
+from fastmks.engines.traversal import Traversal, check_base, check_traversal
 from fastmks.errors import InvalidArgument
+from fastmks.index.algorithms import check_algorithm
+from fastmks.index.hits import Hits, HitsAbove
 from fastmks.index.index import Index
-from fastmks.index.searchable import check_algorithm
 from fastmks.kernels import Kernel, as_kernel
 from fastmks.kernels.objects import joins_at_once
 
@@ -47,7 +79,7 @@ class ShardInfo:
     workers: tuple[str, ...]
 
 
-class ShardedIndex(LivingShards):
+class ShardedIndex:
     """An index whose objects lie on the workers of a Dask cluster, a shard for each partition.
 
     It answers as one `fastmks.Index` over all the objects would, to the last bit: the same values,
@@ -72,12 +104,19 @@ class ShardedIndex(LivingShards):
 
     def __init__(self, cluster: Cluster, shards: Sequence[Shard], next_id: int) -> None:
         check_alike(shards)
-        self._cluster = cluster
-        self._state = State(tuple(filter(len, shards)), next_id, len(shards))
-        self._none: Index = cluster.result(
-            cluster.submit(empty_copy, shards[0].index, name="describe")
+        none = cluster.result(cluster.submit(empty_copy, shards[0].index, name="describe"))
+        self._snapshot = ShardSnapshot(
+            cluster=cluster,
+            none=none,
+            shards=tuple(filter(len, shards)),
+            next_id=next_id,
+            n_made=len(shards),
         )
         self._changing = Lock(self, "is being changed by this thread.")
+        self._digest: tuple[ShardSnapshot, Future] | None = None
+
+    def __len__(self) -> int:
+        return len(self._snapshot)
 
     @classmethod
     def build(
@@ -191,6 +230,294 @@ class ShardedIndex(LivingShards):
         )
         return cls(cluster, shards, next_id)
 
+    def search(
+        self,
+        queries: Any,
+        k: int = 1,
+        *,
+        epsilon: float | None = None,
+        relative: float | None = None,
+        rank: int | None = None,
+        delta: float | None = None,
+        budget: int | None = None,
+        seconds: float | None = None,
+        seed: int = 0,
+        only: Any = None,
+        rounds: int = 1,
+        algorithm: str | None = None,
+        traversal: Traversal | None = None,
+        threads: int | None = None,
+    ) -> Hits | DistributedHits:
+        """Return the k objects with the greatest kernel value for each query.
+
+        Parameters
+        ----------
+        queries : sequence, or dask collection
+            As those of `fastmks.Index.search`; a dask array, bag, DataFrame or Series is searched
+            partition by partition, and its answers stay on the workers.
+        k, epsilon, relative, rank, delta, seed, only, algorithm, traversal, threads : optional
+            As those of `fastmks.Index.search`; what they promise holds for the merged answer.
+        budget : int, optional
+            Kernel evaluations per query, shared among the shards: at least k for each.
+        seconds : float, optional
+            Time for the whole search; shards that must wait for others get less of it.
+        rounds : {1, 2}, default 1
+            With 2, each query first goes to the shard that promises most, and what it finds there
+            lets the other shards leave out more: fewer evaluations for twice the waiting, which
+            pays where the kernel is expensive. The answers are the same.
+
+        Returns
+        -------
+        Hits, or DistributedHits where the queries are distributed
+            ``stats.kernel_evaluations`` counts those of all shards.
+
+        Examples
+        --------
+        >>> import dask.array as da
+        >>> from distributed import Client
+        >>> from fastmks.dask import ShardedIndex
+        >>> client = Client(processes=False, n_workers=1, dashboard_address=":0")
+        >>> index = ShardedIndex.build(da.ones((4, 2), chunks=2).cumsum(axis=0), "linear", client)
+        >>> values, indices = index.search([[1.0, 1.0]], k=2)
+        >>> indices
+        array([[3, 2]])
+        >>> client.close()
+        """
+        started = time.perf_counter()
+        snapshot = self._snapshot
+        algorithm = snapshot.view.settings.chosen_algorithm(algorithm)
+        traversal = check_traversal(traversal)
+        only_of, sizes = snapshot.chosen(only)
+        what = "indexed objects" if only is None else "objects that only= leaves"
+        checked_k = check_k(k, sum(sizes), what)
+        approximation = make_approximation(
+            k=checked_k,
+            n_objects=sum(sizes),
+            epsilon=epsilon,
+            relative=relative,
+            rank=rank,
+            delta=delta,
+            budget=budget,
+            seconds=seconds,
+            seed=seed,
+            is_filtered=only is not None,
+        )
+        if check_count("rounds", rounds, most=2) == 2 and approximation.given():
+            raise InvalidArgument("rounds=2 is for exact searches; approximate ones take one.")
+        promises = snapshot.promises(approximation, [n for n in sizes if n], checked_k)
+        searched = [i for i, n in enumerate(sizes) if n]
+        asked = [
+            (
+                snapshot.shards[i],
+                ShardSearch(
+                    shard=snapshot.shards[i].name,
+                    number=i,
+                    start=start,
+                    algorithm=algorithm,
+                    traversal=traversal,
+                    threads=None if threads is None else check_threads(threads),
+                    k=min(checked_k, sizes[i]),
+                    approximation=promise,
+                    only=only_of[i],
+                ),
+            )
+            for i, start, promise in zip(
+                searched, [snapshot.starts[i] for i in searched], promises, strict=True
+            )
+        ]
+        digest = self._digest_of(snapshot) if rounds == 2 and len(asked) > 1 else None
+
+        def ask(block: Any) -> list[Future]:
+            if digest is None:
+                return ask_in_one_round(snapshot.cluster, asked, block)
+            return ask_in_two_rounds(snapshot.cluster, asked, block, checked_k, digest)
+
+        context = _context(snapshot, sum(sizes), threads, started)
+        if is_distributed(queries):
+            blocks = _query_blocks(snapshot.cluster, queries)
+            answers = merge_blocks(
+                snapshot.cluster, [ask(block) for block in blocks.futures], checked_k
+            )
+            return DistributedHits(snapshot.cluster, answers, blocks, context, k=checked_k)
+        snapshot.view.count_queries(queries)  # so that what is wrong with them is known here
+        answers = ask(snapshot.cluster.share(queries, len(asked)))
+        return make_hits(merge_here(snapshot.cluster, answers, checked_k), context)
+
+    def search_above(
+        self,
+        queries: Any,
+        threshold: Any,
+        *,
+        only: Any = None,
+        algorithm: str | None = None,
+        traversal: Traversal | None = None,
+        threads: int | None = None,
+    ) -> HitsAbove | DistributedHitsAbove:
+        """Return every object whose kernel value is at least `threshold`, for each query.
+
+        Parameters
+        ----------
+        queries, only, algorithm, traversal, threads
+            As in `search`.
+        threshold : float or sequence of float
+            One for all queries, or one for each; one for all where the queries are distributed.
+
+        Returns
+        -------
+        HitsAbove, or DistributedHitsAbove where the queries are distributed
+            ``hits[i]`` is ``(values, indices)`` of query i, best first.
+
+        Examples
+        --------
+        >>> import dask.array as da
+        >>> from distributed import Client
+        >>> from fastmks.dask import ShardedIndex
+        >>> client = Client(processes=False, n_workers=1, dashboard_address=":0")
+        >>> index = ShardedIndex.build(da.ones((4, 2), chunks=2).cumsum(axis=0), "linear", client)
+        >>> index.search_above([[1.0, 1.0]], threshold=6.0)[0]
+        (array([8., 6.]), array([3, 2]))
+        >>> client.close()
+        """
+        started = time.perf_counter()
+        snapshot = self._snapshot
+        algorithm = snapshot.view.settings.chosen_algorithm(algorithm)
+        traversal = check_traversal(traversal)
+        only_of, sizes = snapshot.chosen(only)
+        if is_distributed(queries):
+            thresholds = np.array([check_number("threshold", threshold)])
+        else:
+            n_queries = snapshot.view.count_queries(queries)
+            thresholds = check_threshold(threshold, n_queries)
+        asked = [
+            (
+                shard,
+                ShardSearch(
+                    shard=shard.name,
+                    number=i,
+                    start=start,
+                    algorithm=algorithm,
+                    traversal=traversal,
+                    threads=None if threads is None else check_threads(threads),
+                    only=only_of[i],
+                    thresholds=thresholds,
+                ),
+            )
+            for i, (shard, start) in enumerate(zip(snapshot.shards, snapshot.starts, strict=True))
+            if sizes[i]
+        ]
+
+        def ask(block: Any) -> list[Future]:
+            return snapshot.cluster.map(
+                search_shard_above,
+                [shard.index for shard, _ in asked],
+                [block] * len(asked),
+                [pack(search) for _, search in asked],
+                name="above",
+            )
+
+        context = _context(snapshot, sum(sizes), threads, started)
+        if is_distributed(queries):
+            blocks = _query_blocks(snapshot.cluster, queries)
+            answers = [ask(block) for block in blocks.futures]
+            if not asked:
+                none = pack(snapshot.none)
+                answers = [
+                    [snapshot.cluster.submit(find_nothing, none, block, name="above")]
+                    for block in blocks.futures
+                ]
+            return DistributedHitsAbove(
+                snapshot.cluster, merge_blocks(snapshot.cluster, answers, None), blocks, context
+            )
+        if not asked:
+            return snapshot.none.search_above(queries, threshold)
+        answers = ask(snapshot.cluster.share(queries, len(asked)))
+        return make_hits_above(merge_here(snapshot.cluster, answers, None), context)
+
+    def get(self, ids: Any) -> Any:
+        """Return objects, in the order of their ids, as `fastmks.Index.get` does.
+
+        Parameters
+        ----------
+        ids : sequence of int or of str
+            Their names.
+
+        Examples
+        --------
+        >>> import dask.array as da
+        >>> from distributed import Client
+        >>> from fastmks.dask import ShardedIndex
+        >>> client = Client(processes=False, n_workers=1, dashboard_address=":0")
+        >>> index = ShardedIndex.build(da.ones((4, 2), chunks=2).cumsum(axis=0), "linear", client)
+        >>> index.get([3, 0])
+        array([[4., 4.],
+               [1., 1.]])
+        >>> client.close()
+        """
+        return self._snapshot.get(ids)
+
+    def add(self, objects: Any, ids: Any = None) -> np.ndarray[Any, Any] | None:
+        """Add objects; the next search finds them.
+
+        They come behind those that are there. The last shard takes them, or a new one where that
+        is as large as the largest.
+
+        Parameters
+        ----------
+        objects : sequence, or what `build` takes
+            Objects of the kind that is indexed. The partitions of a dask collection, or of a list
+            of delayed objects, futures or files (as `pathlib.Path`, since strings may be objects),
+            become shards of their own.
+        ids : optional
+            As that of `fastmks.Index.add`, or of `build`.
+
+        Returns
+        -------
+        array of int64 or of str, or None
+            The ids of the objects; None where they are distributed.
+
+        Examples
+        --------
+        >>> import dask.array as da
+        >>> from distributed import Client
+        >>> from fastmks.dask import ShardedIndex
+        >>> client = Client(processes=False, n_workers=1, dashboard_address=":0")
+        >>> index = ShardedIndex.build(da.ones((4, 2), chunks=2).cumsum(axis=0), "linear", client)
+        >>> index.add([[9.0, 9.0]])
+        array([4])
+        >>> index.search([1.0, 1.0]).ids
+        array([[4]])
+        >>> client.close()
+        """
+        with self._changing.alone():
+            if is_collection(objects):
+                self._snapshot = self._snapshot.with_collection(objects, ids)
+                return None
+            self._snapshot, names = self._snapshot.with_added(objects, ids)
+            return names
+
+    def remove(self, ids: Any) -> None:
+        """Remove objects; the next search no longer finds them.
+
+        Parameters
+        ----------
+        ids : sequence of int or of str
+            Their names. One that is not in use is an error, and nothing is removed.
+
+        Examples
+        --------
+        >>> import dask.array as da
+        >>> from distributed import Client
+        >>> from fastmks.dask import ShardedIndex
+        >>> client = Client(processes=False, n_workers=1, dashboard_address=":0")
+        >>> index = ShardedIndex.build(da.ones((4, 2), chunks=2).cumsum(axis=0), "linear", client)
+        >>> index.remove([3])
+        >>> index.search([1.0, 1.0]).ids
+        array([[2]])
+        >>> client.close()
+        """
+        with self._changing.alone():
+            self._snapshot = self._snapshot.without(ids)
+
     def save(
         self,
         folder: str | os.PathLike[str],
@@ -227,15 +554,17 @@ class ShardedIndex(LivingShards):
         >>> client.close()
         """
         check_function("encode", encode)
-        state = self._state
-        shards = state.shards or [self._empty_shard("shard 0 (empty)")]
-        save_shards(self._cluster, shards, state.next_id, folder, encode, progress=bool(progress))
+        snapshot = self._snapshot
+        shards = snapshot.shards or [snapshot.empty_shard("shard 0 (empty)")]
+        save_shards(
+            snapshot.cluster, shards, snapshot.next_id, folder, encode, progress=bool(progress)
+        )
 
     def __repr__(self) -> str:
-        state, settings = self._state, self._none._snapshot.settings
+        snapshot, settings = self._snapshot, self._snapshot.view.settings
         return (
-            f"<ShardedIndex: {len(state)} {self._none._snapshot.like.kind} in "
-            f"{len(state.shards)} shards, {settings.kernel!r}, {settings.algorithm}>"
+            f"<ShardedIndex: {len(snapshot)} {snapshot.view.kind} in "
+            f"{len(snapshot.shards)} shards, {settings.kernel!r}, {settings.algorithm}>"
         )
 
     def __reduce__(self) -> NoReturn:
@@ -245,27 +574,28 @@ class ShardedIndex(LivingShards):
         )
 
     def __contains__(self, name: object) -> bool:
+        snapshot = self._snapshot
         try:
-            wanted = self._read_ids([name], "ids")
+            wanted = snapshot.read_ids([name], "ids")
         except InvalidArgument:
             return False
-        return any(mask.any() for mask in self._find(self._state, wanted))
+        return any(mask.any() for mask in snapshot.find(wanted))
 
     @property
     def kernel(self) -> Kernel:
         """The kernel that ranks the objects."""
-        return self._none.kernel
+        return self._snapshot.none.kernel
 
     @property
     def nbytes(self) -> int:
         """The memory of all shards when they were last built, loaded or changed, in bytes."""
-        return sum(shard.facts.n_bytes for shard in self._state.shards)
+        return sum(shard.facts.n_bytes for shard in self._snapshot.shards)
 
     @property
     def shards(self) -> tuple[ShardInfo, ...]:
         """The shards in the order of their objects, and which workers have them now."""
-        shards = self._state.shards
-        where = self._cluster.who_has([shard.index for shard in shards])
+        shards = self._snapshot.shards
+        where = self._snapshot.cluster.who_has([shard.index for shard in shards])
         return tuple(
             ShardInfo(shard.name, len(shard), shard.facts.n_bytes, tuple(workers))
             for shard, workers in zip(shards, where, strict=True)
@@ -313,18 +643,43 @@ class ShardedIndex(LivingShards):
         True
         >>> client.close()
         """
-        state = self._state
-        if not state.shards:
+        snapshot = self._snapshot
+        if not snapshot.shards:
             raise InvalidArgument("the index holds no objects, and so nothing can be timed.")
-        most = self._cluster.n_workers if n_machines is None else n_machines
+        most = snapshot.cluster.n_workers if n_machines is None else n_machines
         return advise(
-            self._cluster,
-            state.shards,
+            snapshot.cluster,
+            snapshot.shards,
             n_machines=check_count("n_machines", most),
             queries=queries,
-            k=check_k(k, min(map(len, state.shards)), "objects of the smallest shard"),
-            n_objects=len(state) if n_objects is None else check_count("n_objects", n_objects),
+            k=check_k(k, min(map(len, snapshot.shards)), "objects of the smallest shard"),
+            n_objects=len(snapshot) if n_objects is None else check_count("n_objects", n_objects),
         )
+
+    def _digest_of(self, snapshot: ShardSnapshot) -> Future:
+        if self._digest is None or self._digest[0] is not snapshot:
+            self._digest = snapshot, make_digest(snapshot.cluster, snapshot.shards)
+        return self._digest[1]
+
+
+def _context(
+    snapshot: ShardSnapshot, n_objects: int, threads: int | None, started: float
+) -> Context:
+    own = max((shard.facts.threads for shard in snapshot.shards), default=1)
+    least = "<U1" if snapshot.view.settings.has_text_ids else "<i8"
+    id_dtype = np.result_type(least, *(shard.facts.id_dtype for shard in snapshot.shards)).str
+    return Context(n_objects, own if threads is None else threads, started, id_dtype)
+
+
+def _query_blocks(cluster: Cluster, queries: Any) -> Blocks:
+    partitions = [
+        replace(part, name=part.name.replace("shard", "queries, partition", 1))
+        for part in make_partitions(queries, None, name="queries")
+    ]
+    futures = cluster.compute([load_named(part) for part in partitions])
+    return Blocks(
+        futures, [part.name for part in partitions], [part.n_objects for part in partitions]
+    )
 
 
 def _shardable(kernel: Kernel) -> Kernel:

@@ -2,7 +2,6 @@
 
 import math
 import os
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -16,7 +15,7 @@ from fastmks.dask.cluster import Cluster
 from fastmks.dask.paths import check_folder, make_folder, place_of
 from fastmks.dask.shard_work import Answer
 from fastmks.engines.base import AboveFound, TopKFound
-from fastmks.index.hits import Hits, HitsAbove, Stats
+from fastmks.index.hits import Hits, HitsAbove, Stats, make_stats
 from fastmks.index.merge import add_costs
 
 __all__ = [
@@ -68,21 +67,14 @@ def make_hits_above(answer: Answer, context: Context) -> HitsAbove:
 
 
 def _stats(answer: Answer, context: Context) -> Stats:
-    found, cost = answer.found, answer.found.cost
-    n_queries = len(found.offsets) - 1 if isinstance(found, AboveFound) else len(found.values)
-    return Stats(
-        algorithm=max(answer.engines, key=lambda name: answer.engines[name], default="scan"),
-        kernel_evaluations=cost.evaluations,
-        self_evaluations=cost.self_evaluations,
-        query_evaluations=cost.query_evaluations,
-        n_queries=n_queries,
+    found = answer.found
+    return make_stats(
+        found.cost,
+        max(answer.engines, key=lambda name: answer.engines[name], default="scan"),
+        n_queries=len(found.offsets) - 1 if isinstance(found, AboveFound) else len(found.values),
         n_objects=context.n_objects,
         threads=context.threads,
-        seconds=time.perf_counter() - context.started,
-        bounds=cost.bounds,
-        bound_operations=cost.bound_operations,
-        nodes=cost.nodes,
-        pruned=cost.pruned,
+        started=context.started,
     )
 
 

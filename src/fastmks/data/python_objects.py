@@ -79,9 +79,9 @@ class PythonStore(Store):
     """References to the objects, or an array whose rows are the objects."""
 
     objects: list[Any] | _Array
-    _calls: dict[Hashable, Calls] = field(default_factory=dict, repr=False)
+    known_calls: dict[Hashable, Calls] = field(default_factory=dict, repr=False)
     # What is known of K(x, x) from a file, by what the kernel prints: functions are not in files.
-    _known: Mapping[str, _Floats] = field(default_factory=dict, repr=False)
+    known: Mapping[str, _Floats] = field(default_factory=dict, repr=False)
     # How many axes the objects of a list have that are arrays: known also when all have left.
     n_axes: int | None = None
 
@@ -117,11 +117,12 @@ class PythonStore(Store):
 
     def calls(self, kernel: Hashable, functions: Functions) -> Calls:
         """Return what the core needs to call a kernel's functions; one for each kernel."""
-        made = self._calls.get(kernel) if self._calls else None  # hashing a kernel takes its time
+        # Hashing a kernel takes its time.
+        made = self.known_calls.get(kernel) if self.known_calls else None
         if made is None:
-            known = self._known.get(repr(kernel)) if self._known else None
+            known = self.known.get(repr(kernel)) if self.known else None
             self_values = np.full(len(self), np.nan) if known is None else known.copy()
-            made = self._calls.setdefault(kernel, Calls(functions, self.objects, self_values))
+            made = self.known_calls.setdefault(kernel, Calls(functions, self.objects, self_values))
         return made
 
     def copy(self) -> "PythonStore":
@@ -158,22 +159,22 @@ class PythonStore(Store):
 
     def _self_values(self) -> dict[str, _Floats]:
         """What is known of K(x, x), by what kernels print; not where two print the same."""
-        printed = [repr(kernel) for kernel in list(self._calls)]
+        printed = [repr(kernel) for kernel in list(self.known_calls)]
         made = {
             name: calls.self_values
-            for name, calls in zip(printed, list(self._calls.values()), strict=False)
+            for name, calls in zip(printed, list(self.known_calls.values()), strict=False)
             if printed.count(name) == 1
         }
-        return {name: a for name, a in self._known.items() if name not in printed} | made
+        return {name: a for name, a in self.known.items() if name not in printed} | made
 
     def _with(self, objects: list[Any] | _Array, positions: Any) -> "PythonStore":
         if isinstance(objects, np.ndarray):
             objects = read_only(objects)
         calls = {
             kernel: Calls(calls.functions, objects, calls.self_values[positions].copy())
-            for kernel, calls in list(self._calls.items())
+            for kernel, calls in list(self.known_calls.items())
         }
-        known = {name: values[positions].copy() for name, values in self._known.items()}
+        known = {name: values[positions].copy() for name, values in self.known.items()}
         return PythonStore(objects, calls, known, self.n_axes)
 
 
@@ -181,7 +182,9 @@ def join_python(stores: Sequence[PythonStore]) -> PythonStore:
     """Return the objects of several stores in one: rows of one array where all are such."""
     objects = _joined([store.objects for store in stores])
     functions = {
-        kernel: calls.functions for store in stores for kernel, calls in list(store._calls.items())
+        kernel: calls.functions
+        for store in stores
+        for kernel, calls in list(store.known_calls.items())
     }
     calls = {
         kernel: Calls(
@@ -191,10 +194,10 @@ def join_python(stores: Sequence[PythonStore]) -> PythonStore:
         )
         for kernel, those in functions.items()
     }
-    names = {name for store in stores for name in store._known}
+    names = {name for store in stores for name in store.known}
     known = {
         name: np.concatenate(
-            [store._known.get(name, np.full(len(store), np.nan)) for store in stores]
+            [store.known.get(name, np.full(len(store), np.nan)) for store in stores]
         )
         for name in names
     }

@@ -84,7 +84,7 @@ class GramStore(Store):
 
     def get(self, positions: _Offsets) -> list[str] | list[bytes]:
         """The strings at these positions, of str or bytes as they were given."""
-        return cut_strings(*self._kept.take(positions), has_bytes=self.has_bytes)
+        return cut_strings(*self.kept.take(positions), has_bytes=self.has_bytes)
 
     def record(self) -> Record:
         """The letters, and what was counted of them."""
@@ -93,12 +93,12 @@ class GramStore(Store):
             parts[f"counts {i}"] = counts.record()
             parts[f"table {i}"] = Record({}, table.arrays())
         nested = nest(parts, {"kind": "grams", "has_bytes": self.has_bytes})
-        return Record(nested.facts, {**nested.arrays, **self._kept._asdict()})
+        return Record(nested.facts, {**nested.arrays, **self.kept._asdict()})
 
     def find_fault(self) -> str:
         """Return which counts are not those of the strings; empty where all are."""
         for i, (part, table) in enumerate(zip(self.counts, self.tables, strict=True)):
-            offsets, columns, values, *_ = table.count(*self._kept, default_threads())
+            offsets, columns, values, *_ = table.count(*self.kept, default_threads())
             counted: dict[str, _Array] = {"offsets": offsets, "columns": columns}
             counted["values"] = np.asarray(values)
             fault = first_difference(part.record().arrays, counted)
@@ -107,7 +107,8 @@ class GramStore(Store):
         return ""
 
     @property
-    def _kept(self) -> Strings:
+    def kept(self) -> Strings:
+        """The letters of all strings."""
         if self.strings is None:
             raise InvalidArgument("the letters of queries are not kept.")
         return self.strings
@@ -131,7 +132,7 @@ def count_more_grams(
 
 def join_grams(stores: Sequence[GramStore], rules: Iterable[GramRule]) -> GramStore:
     """Return the strings of several stores in one, counted anew: counts are exact."""
-    kept = [store._kept for store in stores]
+    kept = [store.kept for store in stores]
     joined = Strings(
         np.concatenate([strings.letters for strings in kept]),  # wide where one is wide
         join_offsets([strings.offsets for strings in kept]),

@@ -22,7 +22,7 @@ class Vocabulary:
     """
 
     def __init__(self, known: "Vocabulary | None" = None) -> None:
-        self._known = known
+        self.known = known
         self._begin = 0 if known is None else len(known)
         self._read: Callable[[], Sequence[Hashable]] = tuple
         self._n_read = 0
@@ -35,35 +35,36 @@ class Vocabulary:
         return made
 
     @cached_property
-    def _columns(self) -> dict[Hashable, int]:
+    def columns(self) -> dict[Hashable, int]:
+        """The columns of the features that no other vocabulary knows."""
         columns = {feature: column for column, feature in enumerate(self._read())}
         if len(columns) != self._n_read:
             raise IndexFileError(f"there must be {self._n_read} different features.")
         return columns
 
     def __len__(self) -> int:
-        columns = self.__dict__.get("_columns")
+        columns = self.__dict__.get("columns")
         return self._begin + (self._n_read if columns is None else len(columns))
 
     def first(self, n_features: int | None = None) -> list[Any]:
         """Return the features of the first columns, or of all, of one that extends no other."""
-        return list(islice(self._columns, n_features))
+        return list(islice(self.columns, n_features))
 
     def find(self, feature: Hashable) -> int | None:
         """Return the column of a feature, or None where it has not appeared."""
-        column = self._columns.get(feature)
-        if column is None and self._known is not None:
-            return self._known.find(feature)
+        column = self.columns.get(feature)
+        if column is None and self.known is not None:
+            return self.known.find(feature)
         return column
 
     def number(self, features: Iterable[Hashable]) -> np.ndarray[Any, np.dtype[np.int32]]:
         """Return the columns of features, new ones where they have none yet."""
-        columns, begin = self._columns, self._begin
-        if self._known is None:
+        columns, begin = self.columns, self._begin
+        if self.known is None:
             found = [columns.setdefault(feature, len(columns)) for feature in features]
         else:
-            is_last = self._known._known is None
-            find = self._known._columns.get if is_last else self._known.find
+            is_last = self.known.known is None
+            find = self.known.columns.get if is_last else self.known.find
             found = []
             for feature in features:
                 column = find(feature)

@@ -1,9 +1,9 @@
 """How much of a search may be left undone, and what is promised about the answer all the same."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,7 +12,43 @@ from fastmks.errors import InvalidArgument
 
 _UNLIMITED = 2**62  # evaluations
 
-__all__ = ["EXACT", "Approximation", "make_approximation", "sample_size", "split_approximation"]
+__all__ = [
+    "EXACT",
+    "OPTIONS",
+    "Approximation",
+    "Option",
+    "make_approximation",
+    "sample_size",
+    "split_approximation",
+]
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of approximate searches, as interfaces describe it.
+
+    `kind` and `bounds` are of its JSON schema, `help` is the text of the program's option.
+    """
+
+    name: str
+    kind: Literal["number", "integer"]
+    bounds: Mapping[str, float]
+    help: str
+
+
+_SHARE = {"exclusiveMinimum": 0, "exclusiveMaximum": 1}
+_FROM_0, _FROM_1, _ABOVE_0 = {"minimum": 0}, {"minimum": 1}, {"exclusiveMinimum": 0}
+OPTIONS = {
+    option.name: option
+    for option in (
+        Option("epsilon", "number", _FROM_0, "Values may be this much below the true ones."),
+        Option("relative", "number", _FROM_0, "Values may be this share below the true ones."),
+        Option("rank", "integer", _FROM_1, "Hits are among so many best, but for --delta."),
+        Option("delta", "number", _SHARE, "How often --rank may fail: 0.05."),
+        Option("budget", "integer", _FROM_1, "Kernel evaluations a query; needs a tree."),
+        Option("seconds", "number", _ABOVE_0, "Time for a chunk of queries; needs a tree."),
+    )
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,11 +99,10 @@ def make_approximation(
     is_filtered: bool = False,
 ) -> Approximation:
     """Check the options of one search. None stands for not given."""
-    options = (epsilon, relative, rank, delta, budget, seconds)
     checked_seed = check_seed(seed)
-    if all(option is None for option in options):
+    if epsilon is relative is rank is delta is budget is seconds is None:  # none is given
         return EXACT
-    _check_combination(*options, is_filtered)
+    _check_combination(epsilon, relative, rank, delta, budget, seconds, is_filtered)
     checked_rank, n_drawn = None, 0
     if rank is not None:
         checked_rank = _check_rank(rank, k, n_objects)

@@ -1,4 +1,4 @@
-"""What every engine is asked, and what it answers."""
+"""The request to an engine, and its answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -9,10 +9,12 @@ import numpy as np
 from fastmks import _core
 from fastmks._util.progress import Progress
 from fastmks.engines.approximation import EXACT, Approximation
+from fastmks.engines.faults import Namer
 from fastmks.engines.space import Space
+from fastmks.engines.traversal import DEFAULT_TRAVERSAL, Traversal
 from fastmks.errors import InvalidArgument
 
-__all__ = ["AboveFound", "Cost", "Engine", "Search", "TopKFound", "Tracer", "plain_int64"]
+__all__ = ["AboveFound", "Cost", "Engine", "SearchRequest", "TopKFound", "Tracer", "plain_int64"]
 
 _Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 _Slots: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
@@ -46,40 +48,50 @@ class Tracer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Search:
-    """What an engine is asked: these queries, among the objects in these slots (None: all)."""
+class SearchRequest:
+    """A search of one segment: these queries, among the objects in these slots (None: all).
+
+    An index makes one for each of its segments; `dataclasses.replace` narrows it on its way.
+    """
 
     queries: Space
-    among: _Slots | None
-    skip_self: bool  # query i is object i, and not an answer to itself
     threads: int
     progress: Progress
+    among: _Slots | None = None
+    skip_self: bool = False  # query i is object i, and not an answer to itself
+    algorithm: str = "auto"
+    traversal: Traversal = DEFAULT_TRAVERSAL
     approximation: Approximation = EXACT
     # A value per query below which hits do not matter, since k of at least it are known: where
     # there are fewer than k others, the answer is filled up with it, after all positions.
     floors: _Floats | None = None
     tracer: Tracer | None = None
+    name_query: Namer = "queries[{}]".format
 
     def core_of(self, space: Space) -> _core.Space:
         """Return a space as the core is to search it."""
         return space.core if self.tracer is None else self.tracer.core_of(space)
 
-    def of_queries(self, positions: _Slots) -> "Search":
-        """Return the same search for some of the queries."""
-        floors = None if self.floors is None else self.floors[positions]
-        return replace(self, queries=self.queries.part(positions), floors=floors)
+    def of_queries(self, positions: _Slots) -> "SearchRequest":
+        """Return the same request for some of the queries."""
+        return replace(
+            self,
+            queries=self.queries.part(positions),
+            floors=None if self.floors is None else self.floors[positions],
+            name_query=lambda i: self.name_query(int(positions[i])),
+        )
 
     def among_all(
         self, space: Space
     ) -> tuple[_core.Space, _core.Space, _Slots | None, _Slots | None]:
-        """Return what the core is told of a search that examines all objects of a space.
+        """Return what the core is told of a request that examines all objects of a space.
 
         The objects, the queries, the places to search, and the slot of each place.
         """
         return self.core_of(space), self.queries.core, space.places(self.among), space.order
 
     def refuse_early_stop(self, reason: str) -> None:
-        """Raise an error for a search that may stop early; the engine says why it cannot."""
+        """Raise an error for a request that may stop early; the engine says why it cannot."""
         if self.approximation.early_stop is not None:
             raise InvalidArgument(
                 f"{self.approximation.early_stop} needs algorithm='tree'{reason}."
@@ -145,11 +157,11 @@ class Engine(Protocol):
         """Memory of what it has built, beside the objects."""
         ...
 
-    def top_k(self, search: Search, k: int) -> TopKFound:
+    def top_k(self, request: SearchRequest, k: int) -> TopKFound:
         """Return the k best of each query."""
         ...
 
-    def above(self, search: Search, thresholds: _Floats) -> AboveFound:
+    def above(self, request: SearchRequest, thresholds: _Floats) -> AboveFound:
         """Return all at or above each query's threshold."""
         ...
 

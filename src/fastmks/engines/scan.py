@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fastmks import _core
-from fastmks.engines.base import AboveFound, Cost, Search, TopKFound, plain_int64
+from fastmks.engines.base import AboveFound, Cost, SearchRequest, TopKFound, plain_int64
 from fastmks.engines.space import Space
 
 __all__ = ["Scan"]
@@ -20,39 +20,39 @@ class Scan:
     name: ClassVar[str] = "scan"
     n_bytes: ClassVar[int] = 0
 
-    def top_k(self, search: Search, k: int) -> TopKFound:
+    def top_k(self, request: SearchRequest, k: int) -> TopKFound:
         """Return the k best of each query: always exact, which keeps every promise about values."""
-        search.refuse_early_stop(": a scan has no bounds to say what it missed")
-        with search.progress.bar(self._evaluations(search)) as report:
+        request.refuse_early_stop(": a scan has no bounds to say what it missed")
+        with request.progress.bar(self._evaluations(request)) as report:
             values, positions = _core.scan_top_k(
-                *search.among_all(self.space),
-                search.skip_self,
+                *request.among_all(self.space),
+                request.skip_self,
                 k,
-                search.floors,
-                search.threads,
+                request.floors,
+                request.threads,
                 report,
             )
         return TopKFound(
-            values, plain_int64(positions), np.zeros(len(search.queries)), self._cost(search)
+            values, plain_int64(positions), np.zeros(len(request.queries)), self._cost(request)
         )
 
     def above(
-        self, search: Search, thresholds: np.ndarray[Any, np.dtype[np.float64]]
+        self, request: SearchRequest, thresholds: np.ndarray[Any, np.dtype[np.float64]]
     ) -> AboveFound:
         """Return all at or above each query's threshold."""
-        with search.progress.bar(self._evaluations(search)) as report:
+        with request.progress.bar(self._evaluations(request)) as report:
             offsets, values, positions = _core.scan_above(
-                *search.among_all(self.space),
+                *request.among_all(self.space),
                 thresholds,
-                search.threads,
+                request.threads,
                 report,
             )
-        return AboveFound(plain_int64(offsets), values, plain_int64(positions), self._cost(search))
+        return AboveFound(plain_int64(offsets), values, plain_int64(positions), self._cost(request))
 
-    def _evaluations(self, search: Search) -> int:
-        n_among = len(self.space) if search.among is None else len(search.among)
-        n_selves = n_among if search.skip_self else 0  # queries are not compared with themselves
-        return len(search.queries) * n_among - n_selves
+    def _evaluations(self, request: SearchRequest) -> int:
+        n_among = len(self.space) if request.among is None else len(request.among)
+        n_selves = n_among if request.skip_self else 0  # queries are not compared with themselves
+        return len(request.queries) * n_among - n_selves
 
-    def _cost(self, search: Search) -> Cost:
-        return Cost(evaluations=self._evaluations(search))
+    def _cost(self, request: SearchRequest) -> Cost:
+        return Cost(evaluations=self._evaluations(request))

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from fastmks._util.fork_safe import Lock
 from fastmks._util.progress import Progress
@@ -41,8 +41,17 @@ class _Built:
 class BuiltEngines:
     """Scan, filter and tree of the same objects. Any number of threads may ask at once."""
 
-    def __init__(self, space: Space, *, base: float, threads: int, name: Namer) -> None:
-        self._built = _Built(space)
+    def __init__(
+        self,
+        space: Space,
+        *,
+        base: float,
+        threads: int,
+        name: Namer,
+        tree: Tree | None = None,
+        filter: CoreFilter | None = None,  # noqa: A002, as the method is called
+    ) -> None:
+        self._built = _Built(space, tree, filter)
         self._base = base
         self._threads = threads
         self._name = name
@@ -136,6 +145,13 @@ class BuiltEngines:
             self._built = replace(built, filter=made)
             return made
 
+    def build(self, structure: Literal["tree", "filter"], progress: Progress) -> None:
+        """Build the tree or the filter if it was not needed before."""
+        if structure == "tree":
+            self.tree(progress)
+        else:
+            self.filter(progress)
+
     def tree(self, progress: Progress) -> Tree:
         """Return the cover tree; built now if it was not needed before."""
         built = self._built
@@ -208,9 +224,12 @@ def restore_engines(
     tree = None
     if core is not None:
         tree = restore_tree(core, space, record.part("tree"), name=name)
-    engines = BuiltEngines(space, base=base, threads=threads, name=name)
     has_filter = "filter" in record.facts
-    engines._built = _Built(
-        space, tree, restore_filter(space, record.part("filter")) if has_filter else None
+    return BuiltEngines(
+        space,
+        base=base,
+        threads=threads,
+        name=name,
+        tree=tree,
+        filter=restore_filter(space, record.part("filter")) if has_filter else None,
     )
-    return engines

@@ -1,6 +1,7 @@
 """What a search returns: values and indices, best first, and what they cost."""
 
 import operator
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -8,8 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fastmks._util.wording import counted
+from fastmks.engines.base import Cost
 
-__all__ = ["Hits", "HitsAbove", "Stats"]
+__all__ = ["Hits", "HitsAbove", "Stats", "make_stats"]
 
 _Values: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 _Indices: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
@@ -74,6 +76,36 @@ class Stats:
         """Kernel evaluations as a share of those of a linear scan."""
         scan = self.n_queries * self.n_objects
         return self.kernel_evaluations / scan if scan else 0.0
+
+
+def make_stats(
+    cost: Cost,
+    algorithm: str,
+    *,
+    n_queries: int,
+    n_objects: int,
+    threads: int,
+    started: float,
+    prepared: int = 0,
+) -> Stats:
+    """Return the stats of a search that began at a time of `time.perf_counter`.
+
+    `prepared` counts the evaluations for which the cost does not account: K(query, query), once.
+    """
+    return Stats(
+        algorithm=algorithm,
+        kernel_evaluations=cost.evaluations,
+        self_evaluations=prepared + cost.self_evaluations,
+        query_evaluations=cost.query_evaluations,
+        n_queries=n_queries,
+        n_objects=n_objects,
+        threads=threads,
+        seconds=time.perf_counter() - started,
+        bounds=cost.bounds,
+        bound_operations=cost.bound_operations,
+        nodes=cost.nodes,
+        pruned=cost.pruned,
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,32 +1,33 @@
 """The one object users hold: objects, their ids, a kernel, and the engines that search them."""
 
 import os
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from fastmks._util.check import check_function, check_threads
-from fastmks._util.fork_safe import Lock
+from fastmks._util.check import check_k, check_threads, check_threshold
 from fastmks._util.progress import Progress, as_progress
-from fastmks.data.fasta import Fasta
-from fastmks.engines.space import Space
-from fastmks.engines.tree.traversal import check_base
+from fastmks.engines.approximation import make_approximation
+from fastmks.engines.base import SearchRequest, Tracer
+from fastmks.engines.traversal import Traversal, check_base, check_traversal
 from fastmks.engines.tree.tree import Tree
 from fastmks.errors import InvalidArgument
-from fastmks.index.ids import added_ids, check_kind, first_ids, read_ids, shown
-from fastmks.index.searchable import Searchable, check_algorithm
-from fastmks.index.segment import SegmentData, Settings
-from fastmks.index.snapshot import Snapshot, find_ids, first_snapshot
+from fastmks.index.algorithms import ALGORITHMS, check_algorithm
+from fastmks.index.current_snapshot import CurrentSnapshot, given_ids
+from fastmks.index.hits import Hits, HitsAbove, make_stats
+from fastmks.index.ids import check_kind, first_ids, read_ids
+from fastmks.index.planner import Plan
+from fastmks.index.segment import Settings
+from fastmks.index.snapshot import Snapshot, first_snapshot, self_evaluations
 from fastmks.kernels import Kernel, as_kernel
-from fastmks.kernels.objects import read_more, read_objects
+from fastmks.kernels.objects import read_objects
 
-__all__ = ["Index"]
-
-_OWN = ("_changing", "_recent", "_snapshot")  # what an index is made of
+__all__ = ["Index", "index_of"]
 
 
-class Index(Searchable):
+class Index:
     """Objects and a kernel, to be searched.
 
     Parameters
@@ -85,8 +86,7 @@ class Index(Searchable):
     ) -> None:
         checked_kernel = as_kernel(kernel)
         read = read_objects(objects, checked_kernel)
-        given = _given_ids(objects, ids)
-        names = first_ids(given, len(read))
+        names = first_ids(given_ids(objects, ids), len(read))
         settings = Settings(
             kernel=checked_kernel,
             algorithm=check_algorithm(algorithm),
@@ -94,24 +94,28 @@ class Index(Searchable):
             threads=check_threads(threads),
             has_text_ids=names.is_text,
         )
-        self._begin(first_snapshot(read.copy() if copy else read, settings, names))
-        engines = self._snapshot.segments[0].data.engines
-        if settings.algorithm in ("tree", "dual-tree"):
-            engines.tree(Progress(bool(progress)))
-        elif settings.algorithm == "filter":
-            engines.filter(Progress(bool(progress)))
+        snapshot = first_snapshot(read.copy() if copy else read, settings, names)
+        self._current = CurrentSnapshot(snapshot)
+        builds = ALGORITHMS[settings.algorithm].builds
+        if builds is not None:
+            snapshot.segments[0].data.engines.build(builds, Progress(bool(progress)))
+
+    def __len__(self) -> int:
+        return len(self._current.snapshot)
 
     def __repr__(self) -> str:
-        algorithm = self._snapshot.settings.algorithm
-        return f"<Index: {len(self)} {self._snapshot.like.kind}, {self.kernel!r}, {algorithm}>"
+        snapshot = self._current.snapshot
+        kind, settings = snapshot.like.kind, snapshot.settings
+        return f"<Index: {len(snapshot)} {kind}, {settings.kernel!r}, {settings.algorithm}>"
 
     def __contains__(self, name: object) -> bool:
+        snapshot = self._current.snapshot
         try:
             wanted = read_ids([name], "ids")
-            check_kind(wanted, is_text=self._snapshot.settings.has_text_ids, name="ids")
+            check_kind(wanted, is_text=snapshot.settings.has_text_ids, name="ids")
         except InvalidArgument:
             return False
-        return bool(self._snapshot.has(wanted)[0])
+        return bool(snapshot.has(wanted)[0])
 
     @property
     def tree(self) -> Tree:
@@ -119,7 +123,7 @@ class Index(Searchable):
 
         An index that has changed since is put into one segment for it.
         """
-        snapshot = self._merge_segments()
+        snapshot = self._current.merged()
         if len(snapshot) == 0:
             raise InvalidArgument("the index holds no objects, and so has no tree.")
         return snapshot.segments[0].data.engines.tree(Progress(False))
@@ -127,7 +131,7 @@ class Index(Searchable):
     @property
     def kernel(self) -> Kernel:
         """The kernel that ranks the objects."""
-        return self._snapshot.settings.kernel
+        return self._current.snapshot.settings.kernel
 
     @property
     def ids(self) -> np.ndarray[Any, Any]:
@@ -136,14 +140,293 @@ class Index(Searchable):
         Strings are an array of numpy's, of one width, or one of Python's strings (dtype object)
         where one width would take much more memory.
         """
-        view: np.ndarray[Any, Any] = self._snapshot.ids.view()
+        view: np.ndarray[Any, Any] = self._current.snapshot.ids.view()
         view.flags.writeable = False
         return view
 
     @property
     def nbytes(self) -> int:
         """The memory of objects, ids, and what was built to search them, in bytes."""
-        return sum(segment.data.n_bytes for segment in self._snapshot.segments)
+        return sum(segment.data.n_bytes for segment in self._current.snapshot.segments)
+
+    def search(
+        self,
+        queries: Any,
+        k: int = 1,
+        *,
+        epsilon: float | None = None,
+        relative: float | None = None,
+        rank: int | None = None,
+        delta: float | None = None,
+        budget: int | None = None,
+        seconds: float | None = None,
+        seed: int = 0,
+        only: Any = None,
+        algorithm: str | None = None,
+        traversal: Traversal | None = None,
+        threads: int | None = None,
+        progress: bool | Progress = False,
+        trace: bool = False,
+    ) -> Hits:
+        """Return the k objects with the greatest kernel value for each query.
+
+        Parameters
+        ----------
+        queries : sequence
+            Objects of the kind that is indexed. Vectors must be as long as the indexed ones, dense
+            or sparse; a 1-D vector, a string, a set, a graph or a tuple is one query.
+        k : int, default 1
+            Results per query, at most the objects searched.
+        epsilon : float, optional
+            Each returned value may be this much below the true one of its rank. The options from
+            here to `seed` make a search approximate; `docs/guides/approximate.md` says how they
+            combine. ``hits.gap`` says what the answer may have missed.
+        relative : float, optional
+            Each returned value may be below the true one by this share of the true one's magnitude.
+        rank : int, optional
+            With probability 1 - `delta`, all k returned objects are among the `rank` best.
+        delta : float, optional
+            How often `rank` may fail; 0.05 when not given.
+        budget : int, optional
+            Kernel evaluations per query, at least k: the best answer they allow. Needs a tree.
+        seconds : float, optional
+            Time for the whole search: the best answers it allows. Needs a tree; building one that
+            is not there yet does not count.
+        seed : int, default 0
+            Of the random draws of `rank`: pass another for each call whose failures are to be
+            independent.
+        only : sequence of ids or boolean mask, optional
+            Search among these objects only.
+        algorithm : str, optional
+            For this search, instead of the index's own.
+        traversal : Traversal, optional
+            How to walk a tree: for experiments. Exact answers stay the same.
+        threads : int, optional
+            For this search, instead of the index's own.
+        progress : bool or Progress, default False
+            Show a progress bar; or a `fastmks.progress.Progress` whose ``check`` may stop the
+            search.
+        trace : bool, default False
+            Note whose values were evaluated, as ``hits.evaluated``.
+
+        Returns
+        -------
+        Hits
+            Unpacks to ``values, indices``, both (n_queries, k): best first, equal values by
+            smaller index. ``stats.kernel_evaluations`` is what the search cost.
+
+        Examples
+        --------
+        >>> import fastmks
+        >>> index = fastmks.Index([[3.0, 0.0], [0.0, 2.0], [1.0, 1.0]], kernel="cosine")
+        >>> index.search([5.0, 5.0]).indices
+        array([[2]])
+        >>> index.search([5.0, 5.0], only=[0, 1]).indices
+        array([[0]])
+        """
+        started = time.perf_counter()
+        snapshot = self._current.snapshot
+        algorithm = snapshot.settings.chosen_algorithm(algorithm)
+        traversal = check_traversal(traversal)
+        among = snapshot.chosen(only)
+        n_among = snapshot.n_among(among)
+        what = "indexed objects" if only is None else "objects that only= leaves"
+        checked_k = check_k(k, n_among, what)
+        approximation = make_approximation(
+            k=checked_k,
+            n_objects=n_among,
+            epsilon=epsilon,
+            relative=relative,
+            rank=rank,
+            delta=delta,
+            budget=budget,
+            seconds=seconds,
+            seed=seed,
+            is_filtered=only is not None,
+        )
+        if not snapshot.can_afford(approximation, checked_k):
+            snapshot = self._current.merged()
+            among, n_among = snapshot.chosen(only), len(snapshot)
+            check_k(k, n_among, what)  # others may have changed it meanwhile
+        spaces = snapshot.queries(queries)
+        threads, progress = snapshot.threads(threads), as_progress(progress)
+        requests = [
+            SearchRequest(
+                queries=space,
+                among=slots,
+                algorithm=algorithm,
+                traversal=traversal,
+                approximation=approximation,
+                threads=threads,
+                progress=progress,
+                tracer=Tracer() if trace else None,
+            )
+            for space, slots in zip(spaces, among, strict=True)
+        ]
+        return _top_k(snapshot, requests, checked_k, n_among, started)
+
+    def search_self(
+        self,
+        k: int = 1,
+        *,
+        algorithm: str | None = None,
+        traversal: Traversal | None = None,
+        threads: int | None = None,
+        progress: bool | Progress = False,
+    ) -> Hits:
+        """Return, for every indexed object, the k others with the greatest kernel value.
+
+        An object is left out of its own answer by its id, not by its value: a duplicate of it
+        is found.
+
+        Parameters
+        ----------
+        k : int, default 1
+            Results per object, at most ``len(self) - 1``.
+        algorithm, traversal, threads, progress
+            As in `search`.
+
+        Returns
+        -------
+        Hits
+            Row i is the answer for object i.
+
+        Examples
+        --------
+        >>> import fastmks
+        >>> fastmks.Index([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]).search_self(k=1).indices
+        array([[1],
+               [0],
+               [0]])
+        """
+        started = time.perf_counter()
+        algorithm = self._current.snapshot.settings.chosen_algorithm(algorithm)
+        traversal = check_traversal(traversal)
+        check_k(k, max(0, len(self) - 1), "other objects")
+        snapshot = self._current.merged()
+        checked_k = check_k(k, max(0, len(snapshot) - 1), "other objects")
+        requests = [
+            SearchRequest(
+                queries=segment.space,
+                skip_self=True,
+                algorithm=algorithm,
+                traversal=traversal,
+                threads=snapshot.threads(threads),
+                progress=as_progress(progress),
+            )
+            for segment in snapshot.segments
+        ]
+        return _top_k(snapshot, requests, checked_k, len(snapshot), started)
+
+    def search_above(
+        self,
+        queries: Any,
+        threshold: Any,
+        *,
+        only: Any = None,
+        algorithm: str | None = None,
+        traversal: Traversal | None = None,
+        threads: int | None = None,
+        progress: bool | Progress = False,
+    ) -> HitsAbove:
+        """Return every object whose kernel value is at least `threshold`, for each query.
+
+        Parameters
+        ----------
+        queries, only, algorithm, traversal, threads, progress
+            As in `search`.
+        threshold : float or sequence of float
+            One for all queries, or one for each.
+
+        Returns
+        -------
+        HitsAbove
+            ``hits[i]`` is ``(values, indices)`` of query i, best first, of any length.
+
+        Examples
+        --------
+        >>> import fastmks
+        >>> index = fastmks.Index([[1.0], [2.0], [3.0]])
+        >>> values, indices = index.search_above([2.0], threshold=4.0)[0]
+        >>> indices
+        array([2, 1])
+        """
+        started = time.perf_counter()
+        snapshot = self._current.snapshot
+        algorithm = snapshot.settings.chosen_algorithm(algorithm)
+        traversal = check_traversal(traversal)
+        spaces = snapshot.queries(queries)
+        among = snapshot.chosen(only)
+        threads, progress = snapshot.threads(threads), as_progress(progress)
+        n_queries = len(spaces[0]) if spaces else snapshot.count_queries(queries)
+        thresholds = check_threshold(threshold, n_queries)
+        requests = [
+            SearchRequest(
+                queries=space,
+                among=slots,
+                algorithm=algorithm,
+                traversal=traversal,
+                threads=threads,
+                progress=progress,
+            )
+            for space, slots in zip(spaces, among, strict=True)
+        ]
+        found, engine = snapshot.above(requests, thresholds)
+        return HitsAbove(
+            found.offsets,
+            found.values,
+            found.positions,
+            snapshot.ids_at(found.positions),
+            make_stats(
+                found.cost,
+                engine,
+                n_queries=n_queries,
+                n_objects=snapshot.n_among(among),
+                threads=threads,
+                started=started,
+                prepared=self_evaluations(requests),
+            ),
+        )
+
+    def explain(
+        self,
+        queries: Any,
+        k: int = 1,
+        *,
+        only: Any = None,
+        threads: int | None = None,
+        progress: bool | Progress = False,
+    ) -> Plan:
+        """Return what ``algorithm="auto"`` would do with a search, and why.
+
+        Parameters
+        ----------
+        queries, k, only, threads, progress
+            As in `search`.
+
+        Returns
+        -------
+        Plan
+            Prints as a table: what each engine would cost, and from what it is known.
+            ``plan.as_dict()`` has the same as plain values.
+
+        Examples
+        --------
+        >>> import fastmks
+        >>> index = fastmks.Index([[3.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+        >>> index.explain([[1.0, 2.0]], k=2).algorithm
+        'scan'
+        """
+        snapshot = self._current.snapshot
+        among = snapshot.chosen(only)
+        checked_k = check_k(k, snapshot.n_among(among), "objects to search")
+        spaces = snapshot.queries(queries)
+        threads, progress = snapshot.threads(threads), as_progress(progress)
+        requests = [
+            SearchRequest(queries=space, among=slots, threads=threads, progress=progress)
+            for space, slots in zip(spaces, among, strict=True)
+        ]
+        return snapshot.plan(requests, checked_k)
 
     def add(self, objects: Any, ids: Any = None) -> np.ndarray[Any, Any]:
         """Add objects; the next search finds them.
@@ -175,24 +458,7 @@ class Index(Searchable):
         >>> index.search([1.0, 1.0], k=2).ids
         array([[2, 3]])
         """
-        return self._add(objects, ids)
-
-    def _add(self, objects: Any, ids: Any, *, is_new: bool = True) -> np.ndarray[Any, Any]:
-        """Add objects; `is_new` unless an earlier version has taken their ids."""
-        with self._changing.alone():
-            snapshot = self._snapshot
-            settings = snapshot.settings
-            read = read_more(objects, settings.kernel, snapshot.like_all())
-            names = self._new_ids(_given_ids(objects, ids), len(read), is_new=is_new)
-            if len(names) == 0:
-                return snapshot.ids[:0]
-            read = read.copy()
-            if settings.can_fault and not settings.has_one_segment:  # then it is known now
-                Space(read, settings.kernel, name="objects[{}]".format)
-            changed = snapshot.with_added(read, names)
-            self._recent.add(snapshot, changed, names)
-            self._snapshot = changed
-            return names
+        return self._current.add(objects, ids)
 
     def remove(self, ids: Any) -> None:
         """Remove objects; the next search no longer finds them.
@@ -212,13 +478,7 @@ class Index(Searchable):
         >>> "a" in index, len(index)
         (False, 2)
         """
-        with self._changing.alone():
-            snapshot = self._snapshot
-            names = read_ids(ids, "ids")
-            found = snapshot.find(names, name="ids")
-            changed = snapshot.with_removed([np.unique(slots[slots >= 0]) for slots in found])
-            self._recent.remove(snapshot, changed, names)
-            self._snapshot = changed
+        self._current.remove(ids)
 
     def get(self, ids: Any) -> Any:
         """Return objects, in the order of their ids and in the form in which the index holds them.
@@ -240,7 +500,7 @@ class Index(Searchable):
         array([[0., 2.],
                [3., 0.]])
         """
-        return self._snapshot.get(ids)
+        return self._current.snapshot.get(ids)
 
     def check(self, *, progress: bool | Progress = False) -> None:
         """Raise an error unless all that was built to be searched follows from the objects.
@@ -272,7 +532,7 @@ class Index(Searchable):
         """
         from fastmks.index.check import check_snapshot
 
-        check_snapshot(self._snapshot, as_progress(progress))
+        check_snapshot(self._current.snapshot, as_progress(progress))
 
     def copy(self) -> "Index":
         """Return an index of the same objects that changes on its own.
@@ -290,7 +550,7 @@ class Index(Searchable):
         """
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
-        twin._begin(self._snapshot)
+        twin._current = CurrentSnapshot(self._current.snapshot)
         return twin
 
     __copy__ = copy
@@ -323,138 +583,49 @@ class Index(Searchable):
         ...     fastmks.load(path).search([1.0, 2.0]).ids
         array([['up']], dtype='<U5')
         """
+        # Here, since importing them takes longer than many a program that does not save.
         from fastmks.files.index_lock import not_served
+        from fastmks.index.index_file import write_index
 
         with not_served(path):
-            self._write(path, encode=encode)
-
-    def _write(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        encode: Callable[[Any], bytes] | None = None,
-        mode: int | None = None,
-    ) -> None:
-        """Write the index to a file that nobody else changes; its mode stays if not given."""
-        check_function("encode", encode)
-        # Here, since importing them takes longer than many a program that does not save.
-        from fastmks.files.container import write_record
-        from fastmks.index.index_file import record_snapshot
-
-        write_record(path, record_snapshot(self._snapshot, encode=encode), mode=mode)
-
-    def _to_bytes(self, encode: Callable[[Any], bytes] | None = None) -> bytes:
-        """Return what `save` would write to a file."""
-        from fastmks.files.container import to_bytes
-        from fastmks.index.index_file import record_snapshot
-
-        return to_bytes(record_snapshot(self._snapshot, encode=encode))
+            write_index(self, path, encode=encode)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the bytes of a file, and only what a file cannot hold as pickle does."""
         from fastmks.index.index_file import snapshot_to_bytes
 
-        state = {name: value for name, value in self.__dict__.items() if name not in _OWN}
+        state = {name: value for name, value in self.__dict__.items() if name != "_current"}
         # The state is that of a class of the user's that is derived from this one.
-        return type(self)._unpickled, snapshot_to_bytes(self._snapshot), state or None
+        data = snapshot_to_bytes(self._current.snapshot)
+        return self._unpickled, data, state or None
 
     @classmethod
     def _unpickled(cls, data: bytes, kernel: Kernel | None, objects: Any) -> "Index":
         from fastmks.index.index_file import snapshot_from_bytes
 
-        return cls._of(snapshot_from_bytes(data, kernel, objects))
-
-    @classmethod
-    def _of(cls, snapshot: Snapshot) -> "Index":
-        """Return the index of a snapshot that was restored."""
-        index = object.__new__(cls)
-        index._begin(snapshot)
-        return index
-
-    def _begin(self, snapshot: Snapshot) -> None:
-        self._changing = Lock(
-            snapshot.settings.kernel,
-            "changes, from its own function, the index that is being changed with it. Change "
-            "another index there.",
-        )
-        self._recent = _Recent()
-        self._snapshot = snapshot
-
-    @property
-    def _largest_data(self) -> SegmentData:
-        """The data of the largest segment."""
-        return max(self._snapshot.segments, key=len).data
-
-    def _look_into(self) -> None:
-        """Build all engines now, so that errors in the file appear at load."""
-        for segment in self._snapshot.segments:
-            _ = segment.data.ids, segment.data.engines
-
-    def _new_ids(self, ids: Any, n_objects: int, *, is_new: bool) -> np.ndarray[Any, Any]:
-        """Return the ids of objects that are to be added."""
-        snapshot = self._snapshot
-        if ids is None:
-            for segment in snapshot.segments:
-                _ = segment.data.ids  # those of a file are known to be smaller then
-        is_text = snapshot.settings.has_text_ids
-        names = added_ids(ids, n_objects, next_id=snapshot.next_id, is_text=is_text, is_new=is_new)
-        if ids is None:
-            return names
-        is_known = self._recent.find(snapshot, names)
-        if is_known.any():
-            raise InvalidArgument(
-                f"ids must be new; {shown(names[is_known][:1].tolist()[0])} is in use. Remove it "
-                "first, to put another object in its place."
-            )
-        return names
-
-    def _merge_segments(self) -> Snapshot:
-        snapshot = self._snapshot
-        if not snapshot.is_single:
-            with self._changing.alone():
-                snapshot = self._snapshot = self._snapshot.merged()
-        return snapshot
+        return index_of(snapshot_from_bytes(data, kernel, objects), cls)
 
 
-class _Recent:
-    """The ids of all segments but the first, for changes: sorting them would take longer.
-
-    Collected when ids are first given with objects, and updated with each snapshot from then on;
-    collected again whenever another snapshot took its place.
-    """
-
-    def __init__(self) -> None:
-        self._snapshot: Snapshot | None = None  # that has them
-        self._ids: set[Any] = set()
-
-    def find(
-        self, snapshot: Snapshot, names: np.ndarray[Any, Any]
-    ) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Return which of some ids are in use."""
-        if self._snapshot is not snapshot:
-            self._ids = {name for segment in snapshot.segments[1:] for name in segment.ids.tolist()}
-            self._snapshot = snapshot
-        is_known: np.ndarray[Any, np.dtype[np.bool_]] = find_ids(snapshot.segments[:1], names)
-        is_known |= np.array([name in self._ids for name in names.tolist()], dtype=bool)
-        return is_known
-
-    def add(self, before: Snapshot, after: Snapshot, names: np.ndarray[Any, Any]) -> None:
-        """Note the ids that were added."""
-        if self._follows(before, after):
-            self._ids.update(names.tolist())
-            self._snapshot = after
-
-    def remove(self, before: Snapshot, after: Snapshot, names: np.ndarray[Any, Any]) -> None:
-        """Note the ids that were removed."""
-        if self._follows(before, after):
-            self._ids.difference_update(names.tolist())
-            self._snapshot = after
-
-    def _follows(self, before: Snapshot, after: Snapshot) -> bool:
-        is_known = self._snapshot is before and len(before.segments) > 0 and len(after.segments) > 0
-        self._snapshot = None
-        return is_known and before.segments[0].data is after.segments[0].data
+def index_of(snapshot: Snapshot, kind: type[Index] = Index) -> Index:
+    """Return the index of a snapshot."""
+    index = object.__new__(kind)
+    index._current = CurrentSnapshot(snapshot)
+    return index
 
 
-def _given_ids(objects: Any, ids: Any) -> Any:
-    return objects.ids if ids is None and isinstance(objects, Fasta) else ids
+def _top_k(
+    snapshot: Snapshot, requests: Sequence[SearchRequest], k: int, n_objects: int, started: float
+) -> Hits:
+    found, engine = snapshot.top_k(requests, k)
+    ids = snapshot.ids_at(found.positions)
+    evaluated = None if requests[0].tracer is None else snapshot.evaluated(requests)
+    stats = make_stats(
+        found.cost,
+        engine,
+        n_queries=len(found.values),
+        n_objects=n_objects,
+        threads=requests[0].threads,
+        started=started,
+        prepared=self_evaluations(requests),
+    )
+    return Hits(found.values, found.positions, ids, stats, found.gap, evaluated)

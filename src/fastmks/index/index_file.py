@@ -1,5 +1,6 @@
 """An index as a record, for a file, and back: its kernel, segments and engines."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -8,19 +9,21 @@ import numpy as np
 
 from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
-from fastmks._util.check import check_threads
+from fastmks._util.check import check_function, check_threads
 from fastmks.data.object_lists import list_objects
 from fastmks.engines.faults import named_faults
 from fastmks.engines.space import Space
-from fastmks.engines.tree.traversal import check_base
+from fastmks.engines.traversal import check_base
 from fastmks.errors import IndexFileError, InvalidArgument
-from fastmks.files.container import from_bytes, to_bytes
+from fastmks.files.container import from_bytes, to_bytes, write_record
 from fastmks.files.record import Record, nest, restoring
+from fastmks.index.algorithms import check_algorithm
 from fastmks.index.built_engines import BuiltEngines, HandedBack, restore_engines
 from fastmks.index.ids import Ids, restore_ids
-from fastmks.index.searchable import check_algorithm
+from fastmks.index.index import Index
 from fastmks.index.segment import Segment, SegmentData, Settings
 from fastmks.index.snapshot import Snapshot
+from fastmks.index.view import current_of
 from fastmks.kernels import Kernel
 from fastmks.kernels.objects import Objects, restore_objects
 from fastmks.kernels.own import has_functions
@@ -28,10 +31,12 @@ from fastmks.kernels.serialise import kernel_facts, kernel_from_facts
 
 __all__ = [
     "Source",
+    "index_to_bytes",
     "record_snapshot",
     "restore_index",
     "snapshot_from_bytes",
     "snapshot_to_bytes",
+    "write_index",
 ]
 
 _Slots: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
@@ -50,6 +55,23 @@ class Source:
     objects: Any = None
     decode: Callable[[bytes], Any] | None = None
     threads: int = 1
+
+
+def write_index(
+    index: Index,
+    path: str | os.PathLike[str],
+    *,
+    encode: Callable[[Any], bytes] | None = None,
+    mode: int | None = None,
+) -> None:
+    """Write an index to a file that nobody else changes; its mode stays if not given."""
+    check_function("encode", encode)
+    write_record(path, record_snapshot(current_of(index).snapshot, encode=encode), mode=mode)
+
+
+def index_to_bytes(index: Index, encode: Callable[[Any], bytes] | None = None) -> bytes:
+    """Return what `write_index` would write to a file."""
+    return to_bytes(record_snapshot(current_of(index).snapshot, encode=encode))
 
 
 def record_index(snapshot: Snapshot, *, encode: Callable[[Any], bytes] | None) -> Record:

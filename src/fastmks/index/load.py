@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastmks._util.check import check_function, check_threads
 from fastmks.errors import IndexFileError, InvalidArgument
-from fastmks.index.index import Index
+from fastmks.index.index import Index, index_of
 from fastmks.kernels import Kernel, as_kernel
 
 if TYPE_CHECKING:
@@ -113,10 +113,10 @@ def _restore(
         threads=check_threads(threads),
     )
     with _named_errors(path):
-        index = Index._of(restore_index(source))
+        snapshot = restore_index(source)
         if is_checked_now:
-            index._look_into()
-    return index
+            snapshot.build()
+    return index_of(snapshot)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import numpy as np
 
 from fastmks._util.wording import counted
 from fastmks.engines.approximation import EXACT
-from fastmks.engines.base import Engine, Search
+from fastmks.engines.base import Engine, SearchRequest
 from fastmks.engines.filters.choose import FilterOffer, guess_filter_seconds, offer_filter
 from fastmks.index.built_engines import BuiltEngines
 
@@ -135,46 +135,46 @@ class Planner:
     """
 
     engines: BuiltEngines
-    _measured: dict[tuple[str, int, int], _Measured] = field(default_factory=dict)
+    measured: dict[tuple[str, int, int], _Measured] = field(default_factory=dict)
     _scan_seconds: float = 0.0  # spent on scans so far
     _offer: FilterOffer | None = None
     # Engines of searches whose choice was clear, and for how many more it lasts.
     _settled: dict[tuple[str, int, int], tuple[str, int]] = field(default_factory=dict)
 
-    def choose(self, search: Search, k: int) -> Engine:
+    def choose(self, request: SearchRequest, k: int) -> Engine:
         """Return the engine for a search, built if need be."""
-        key = _key("", len(search.queries), k)
-        name, left = self._settled.get(key, ("", 0)) if search.among is None else ("", 0)
+        key = _key("", len(request.queries), k)
+        name, left = self._settled.get(key, ("", 0)) if request.among is None else ("", 0)
         if left > 0 and self.engines.has_built_filter:
             self._settled[key] = name, left - 1
         else:
-            plan = self.plan(search, k)
+            plan = self.plan(request, k)
             name = plan.algorithm
-            if search.among is None and plan.is_clear:
+            if request.among is None and plan.is_clear:
                 self._settled[key] = name, _N_SETTLED
         if name == "filter":
-            return self.engines.filter(search.progress, self._offer)
+            return self.engines.filter(request.progress, self._offer)
         return self.engines.scan
 
-    def plan(self, search: Search, k: int) -> Plan:
+    def plan(self, request: SearchRequest, k: int) -> Plan:
         """Return which engine a search should have, and why. Nothing is built for it."""
         started = time.perf_counter()
-        plan = self._plan(search, k)
+        plan = self._plan(request, k)
         return replace(plan, planning_seconds=time.perf_counter() - started)
 
-    def learn(self, name: str, search: Search, k: int, seconds: float) -> None:
+    def learn(self, name: str, request: SearchRequest, k: int, seconds: float) -> None:
         """Note what a search took."""
-        n_queries = len(search.queries)
-        if n_queries == 0 or search.among is not None:
+        n_queries = len(request.queries)
+        if n_queries == 0 or request.among is not None:
             return
         if name == "scan":
-            self._scan_seconds += seconds * search.threads
-        now = seconds * search.threads / n_queries
-        self._measured.setdefault(_key(name, n_queries, k), _Measured(now)).add(now, n_queries)
+            self._scan_seconds += seconds * request.threads
+        now = seconds * request.threads / n_queries
+        self.measured.setdefault(_key(name, n_queries, k), _Measured(now)).add(now, n_queries)
 
-    def _plan(self, search: Search, k: int) -> Plan:
-        n_queries, space = len(search.queries), self.engines.space
-        n_objects = len(space) if search.among is None else len(search.among)
+    def _plan(self, request: SearchRequest, k: int) -> Plan:
+        n_queries, space = len(request.queries), self.engines.space
+        n_objects = len(space) if request.among is None else len(request.among)
 
         def plan(algorithm: str, reason: str, **forecasts: Forecast) -> Plan:
             return Plan(algorithm, reason, forecasts, n_queries, n_objects, k)
@@ -184,26 +184,26 @@ class Planner:
             return plan("scan", "nothing cheap bounds the values of this kernel")
         if space.has_bounds and not space.core.is_parallel:
             return plan("filter", "bounds spare calls of a Python function")
-        scan = self._scan_forecast(search, k, n_objects)
+        scan = self._scan_forecast(request, k, n_objects)
         plan = partial(plan, scan=scan)
         if self.engines.has_built_filter or space.has_bounds:
-            return self._plan_built(search, k, scan, plan)
+            return self._plan_built(request, k, scan, plan)
         if len(space) < _FEW_OBJECTS:
             return plan("scan", f"fewer than {_FEW_OBJECTS} objects are soon scanned")
         if n_objects < len(space) / _MANY_HITS or k > n_objects / _MANY_HITS:
             return plan("scan", "bounds of all objects would leave out few of those wanted")
         # All in seconds of one thread.
-        spent = self._scan_seconds + search.threads * scan.seconds(n_queries)
+        spent = self._scan_seconds + request.threads * scan.seconds(n_queries)
         if self._offer is None and spent < guess_filter_seconds(space):
             return plan("scan", "so few queries are not worth an index")
         if self._offer is None or self._offer.space is not space:
             self._offer = offer_filter(
-                space, search.queries, k, threads=search.threads, progress=search.progress
+                space, request.queries, k, threads=request.threads, progress=request.progress
             )
         offer = self._offer
         forecast = Forecast(
-            offer.seconds_per_query / search.threads,
-            offer.build_seconds / search.threads,
+            offer.seconds_per_query / request.threads,
+            offer.build_seconds / request.threads,
             offer.basis,
         )
         if forecast.seconds_per_query > _TOO_SLOW * scan.seconds_per_query:
@@ -213,18 +213,18 @@ class Planner:
         return plan("filter", "its bounds leave little to evaluate", filter=forecast)
 
     def _plan_built(
-        self, search: Search, k: int, scan: Forecast, plan: Callable[..., Plan]
+        self, request: SearchRequest, k: int, scan: Forecast, plan: Callable[..., Plan]
     ) -> Plan:
-        n_queries = len(search.queries)
-        known = self._measured.get(_key("filter", n_queries, k))
-        if known is None and n_queries > 4 * _N_RACED and search.among is None:
-            self._race(search, k)
-            scan = self._scan_forecast(search, k, len(self.engines.space))
-            known = self._measured.get(_key("filter", n_queries, k))
+        n_queries = len(request.queries)
+        known = self.measured.get(_key("filter", n_queries, k))
+        if known is None and n_queries > 4 * _N_RACED and request.among is None:
+            self._race(request, k)
+            scan = self._scan_forecast(request, k, len(self.engines.space))
+            known = self.measured.get(_key("filter", n_queries, k))
         if known is None:
             forecast = Forecast(0.0, 0.0, "not measured yet")
             return plan("filter", "it is there and has not been tried like this", filter=forecast)
-        seconds = known.seconds / search.threads
+        seconds = known.seconds / request.threads
         forecast = Forecast(seconds, 0.0, f"{counted(known.n_queries, 'query')} before")
         is_tried = known.n_searches >= _N_TRIES and known.n_queries >= _N_TRIED
         limit = 1.0 if is_tried else _HOPELESS
@@ -234,12 +234,12 @@ class Planner:
             return plan("filter", reason, filter=forecast, scan=scan)
         return plan("scan", "the filter is slower", filter=forecast, scan=scan)
 
-    def _race(self, search: Search, k: int) -> None:
+    def _race(self, request: SearchRequest, k: int) -> None:
         """Measure both engines on a few of the queries, for searches like this one."""
         few = replace(
-            search.of_queries(_spread(len(search.queries), _N_RACED)),
+            request.of_queries(_spread(len(request.queries), _N_RACED)),
             threads=1,
-            progress=search.progress.hidden(),
+            progress=request.progress.hidden(),
             approximation=EXACT,
             skip_self=False,
         )
@@ -250,17 +250,17 @@ class Planner:
             except ArithmeticError:  # a fault: left for the search itself to name
                 return
             seconds = (time.perf_counter() - started) / len(few.queries)
-            key = _key(engine.name, len(search.queries), k)
-            self._measured.setdefault(key, _Measured(seconds)).add(seconds, len(few.queries))
+            key = _key(engine.name, len(request.queries), k)
+            self.measured.setdefault(key, _Measured(seconds)).add(seconds, len(few.queries))
 
-    def _scan_forecast(self, search: Search, k: int, n_objects: int) -> Forecast:
-        known = self._measured.get(_key("scan", len(search.queries), k))
+    def _scan_forecast(self, request: SearchRequest, k: int, n_objects: int) -> Forecast:
+        known = self.measured.get(_key("scan", len(request.queries), k))
         if known is not None:
             share = n_objects / len(self.engines.space)
-            seconds = known.seconds * share / search.threads
+            seconds = known.seconds * share / request.threads
             return Forecast(seconds, 0.0, f"{counted(known.n_queries, 'query')} before")
         call, value = self.engines.space.core.measure_cost()
-        seconds = (call + value * n_objects) / search.threads
+        seconds = (call + value * n_objects) / request.threads
         return Forecast(seconds, 0.0, "the time of single evaluations")
 
 

@@ -10,14 +10,12 @@ import numpy as np
 from fastmks._util.fork_safe import Lock, cached_property
 from fastmks._util.progress import Progress
 from fastmks.engines.approximation import EXACT
-from fastmks.engines.base import AboveFound, Engine, Search, TopKFound
+from fastmks.engines.base import AboveFound, Engine, SearchRequest, TopKFound
 from fastmks.engines.faults import Namer, named_faults
 from fastmks.engines.filters.base import CoreFilter
 from fastmks.engines.space import Space, has_normalization
-from fastmks.engines.tree.dual_search import DualTree
-from fastmks.engines.tree.search import WalkedTree
-from fastmks.engines.tree.traversal import Traversal
 from fastmks.errors import FastmksError, KernelValueError
+from fastmks.index.algorithms import ALGORITHMS, check_algorithm
 from fastmks.index.built_engines import BuiltEngines
 from fastmks.index.ids import Ids
 from fastmks.index.merge import add_costs
@@ -26,7 +24,7 @@ from fastmks.kernels import Kernel
 from fastmks.kernels.object_kernel import leaves
 from fastmks.kernels.objects import Objects, join_objects, joins_at_once
 
-__all__ = ["Choice", "Segment", "SegmentData", "Settings"]
+__all__ = ["Segment", "SegmentData", "Settings"]
 
 _Slots: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 _NONE_REMOVED: _Slots = np.zeros(0, dtype=np.int64)
@@ -46,6 +44,10 @@ class Settings:
     threads: int
     has_text_ids: bool
 
+    def chosen_algorithm(self, algorithm: str | None) -> str:
+        """Return the algorithm of a search; the index's own when None."""
+        return self.algorithm if algorithm is None else check_algorithm(algorithm)
+
     @cached_property
     def n_small(self) -> int:
         """Fewer objects than this are soon scanned."""
@@ -61,14 +63,6 @@ class Settings:
     def has_one_segment(self) -> bool:
         """Whether all objects must be in one segment."""
         return joins_at_once(self.kernel)
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What the caller wants to be searched with."""
-
-    algorithm: str
-    traversal: Traversal
 
 
 class SegmentData:
@@ -160,14 +154,14 @@ class SegmentData:
         it cannot be built for are still there to be scanned, and whoever asks for it is told.
         `model` has been through it.
         """
-        engines, algorithm = self.engines, self.settings.algorithm
+        engines, builds = self.engines, ALGORITHMS[self.settings.algorithm].builds
         has_tree, has_filter = (
             any(built) for built in zip(*(other.has_built for other in others), strict=True)
         )
         try:
-            if has_tree or algorithm in ("tree", "dual-tree"):
+            if has_tree or builds == "tree":
                 engines.tree(Progress(False))
-            if has_filter or algorithm == "filter":
+            if has_filter or builds == "filter":
                 engines.filter(Progress(False), like=model.built_filter)
         except FastmksError:
             self.lacks_engine = True
@@ -279,46 +273,32 @@ class Segment:
         before = self.removed - np.arange(len(self.removed))
         return positions + np.searchsorted(before, positions, side="right")
 
-    def engine(self, choice: Choice, search: Search, k: int) -> Engine:
-        """Return the engine for a search, built if need be."""
-        engines, algorithm = self.data.engines, choice.algorithm
-        if self.data.is_small and search.approximation.early_stop is None:
-            has_bounds = engines.space.has_bounds and algorithm != "scan"
+    def engine(self, request: SearchRequest, k: int) -> Engine:
+        """Return the engine for a request, built if need be."""
+        algorithm = request.algorithm
+        if self.data.is_small and request.approximation.early_stop is None:
+            has_bounds = self.space.has_bounds and algorithm != "scan"
             algorithm = "filter" if has_bounds else "scan"  # neither has anything to build
-        match algorithm:
-            case "auto":
-                return self.data.planner.choose(search, k)
-            case "scan":
-                return engines.scan
-            case "filter":
-                return engines.filter(search.progress)
-            case "tree":
-                return WalkedTree(engines.tree(search.progress), choice.traversal)
-            case _:
-                return DualTree(engines.tree(search.progress), choice.traversal)
+        return ALGORITHMS[algorithm].engine(self.data.planner, request, k)
 
-    def top_k(
-        self, choice: Choice, search: Search, k: int, name_query: Namer
-    ) -> tuple[TopKFound, str]:
+    def top_k(self, request: SearchRequest, k: int) -> tuple[TopKFound, str]:
         """Return the k best of each query, and the name of the engine that found them."""
         if len(self.removed) == 0:
-            return self._ask(choice, search, k, name_query)
+            return self._ask(request, k)
         try:
-            return self._top_k_of_kept(choice, search, k, name_query)
+            return self._top_k_of_kept(request, k)
         except Exception as error:
-            if not _is_about_values(error) or search.approximation.early_stop is not None:
+            if not _is_about_values(error) or request.approximation.early_stop is not None:
                 raise
-        return self._ask(*self._scan_of_kept(choice, search), k, name_query)
+        return self._ask(self._scan_of_kept(request), k)
 
-    def _top_k_of_kept(
-        self, choice: Choice, search: Search, k: int, name_query: Namer
-    ) -> tuple[TopKFound, str]:
-        if search.among is not None:
-            return self._ask(choice, search, k, name_query)
-        if search.approximation.given():
-            return self._ask(choice, replace(search, among=self.kept), k, name_query)
+    def _top_k_of_kept(self, request: SearchRequest, k: int) -> tuple[TopKFound, str]:
+        if request.among is not None:
+            return self._ask(request, k)
+        if request.approximation.given():
+            return self._ask(replace(request, among=self.kept), k)
         asked = k + min(len(self.removed), k + _SPARE)
-        found, engine = self._ask(choice, search, asked, name_query)
+        found, engine = self._ask(request, asked)
         is_removed = self._is_removed(found.positions)
         best = np.argsort(is_removed, axis=1, kind="stable")[:, :k]
         values = np.take_along_axis(found.values, best, axis=1)
@@ -326,49 +306,38 @@ class Segment:
         costs = [found.cost]
         lacking = np.flatnonzero(is_removed.sum(axis=1) > asked - k).astype(np.int64)
         if len(lacking):
-            few = replace(search.of_queries(lacking), among=self.kept)
-            more, _ = self._ask(choice, few, k, lambda i: name_query(int(lacking[i])))
+            more, _ = self._ask(replace(request.of_queries(lacking), among=self.kept), k)
             values[lacking], slots[lacking] = more.values, more.positions
             costs.append(more.cost)
         return TopKFound(values, slots, found.gap, add_costs(costs)), engine
 
     def above(
-        self,
-        choice: Choice,
-        search: Search,
-        thresholds: np.ndarray[Any, np.dtype[np.float64]],
-        name_query: Namer,
+        self, request: SearchRequest, thresholds: np.ndarray[Any, np.dtype[np.float64]]
     ) -> tuple[AboveFound, str]:
         """Return all at or above each query's threshold, and the engine's name."""
         if len(self.removed) == 0:
-            return self._above(choice, search, thresholds, name_query)
+            return self._above(request, thresholds)
         try:
-            return self._above(choice, search, thresholds, name_query)
+            return self._above(request, thresholds)
         except Exception as error:
             if not _is_about_values(error):
                 raise
-            choice, search = self._scan_of_kept(choice, search)
-        return self._above(choice, search, thresholds, name_query)
+        return self._above(self._scan_of_kept(request), thresholds)
 
-    def _scan_of_kept(self, choice: Choice, search: Search) -> tuple[Choice, Search]:
-        """Return how to search without evaluating removed objects.
+    def _scan_of_kept(self, request: SearchRequest) -> SearchRequest:
+        """Return a request of the same without removed objects.
 
         They may be why a search failed: a kernel need not have values for them.
         """
-        among = self.kept if search.among is None else search.among
-        search = replace(search, among=among, approximation=EXACT)
-        return replace(choice, algorithm="scan"), search
+        among = self.kept if request.among is None else request.among
+        return replace(request, among=among, algorithm="scan", approximation=EXACT)
 
     def _above(
-        self,
-        choice: Choice,
-        search: Search,
-        thresholds: np.ndarray[Any, np.dtype[np.float64]],
-        name_query: Namer,
+        self, request: SearchRequest, thresholds: np.ndarray[Any, np.dtype[np.float64]]
     ) -> tuple[AboveFound, str]:
-        engine = self.engine(choice, search, 1)
-        with named_faults(self.data.settings.kernel, name_query, self._namer(engine)):
-            found = engine.above(search, thresholds)
+        engine = self.engine(request, 1)
+        with named_faults(self.data.settings.kernel, request.name_query, self._namer(engine)):
+            found = engine.above(request, thresholds)
         if len(self.removed):
             is_kept = ~self._is_removed(found.positions)
             counted = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_kept)])
@@ -380,19 +349,18 @@ class Segment:
             )
         return found, engine.name
 
-    def _ask(
-        self, choice: Choice, search: Search, k: int, name_query: Namer
-    ) -> tuple[TopKFound, str]:
-        untraced = search if search.tracer is None else replace(search, tracer=None)
-        engine = self.engine(choice, untraced, k)
-        name_object = self._namer(engine)
-        if search.skip_self:  # the objects as this engine keeps them
-            search = replace(search, queries=engine.space)
-            name_query = name_object
+    def _ask(self, request: SearchRequest, k: int) -> tuple[TopKFound, str]:
+        untraced = request if request.tracer is None else replace(request, tracer=None)
+        engine = self.engine(untraced, k)
+        name_query = name_object = self._namer(engine)
+        if request.skip_self:  # the objects as this engine keeps them
+            request = replace(request, queries=engine.space)
+        else:
+            name_query = request.name_query
         began = time.perf_counter()
         with named_faults(self.data.settings.kernel, name_query, name_object):
-            found = engine.top_k(search, k)
-        self.data.planner.learn(engine.name, search, k, time.perf_counter() - began)
+            found = engine.top_k(request, k)
+        self.data.planner.learn(engine.name, request, k, time.perf_counter() - began)
         return found, engine.name
 
     def _is_removed(self, slots: _Slots) -> np.ndarray[Any, np.dtype[np.bool_]]:

@@ -7,45 +7,28 @@ when more than a quarter of it is removed.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from fastmks._util.check import check_threads
 from fastmks._util.fork_safe import cached_property
-from fastmks._util.progress import Progress
-from fastmks.engines.approximation import EXACT, Approximation, split_approximation
-from fastmks.engines.base import AboveFound, Cost, Search, TopKFound, Tracer
-from fastmks.engines.faults import Namer
+from fastmks.engines.approximation import Approximation, split_approximation
+from fastmks.engines.base import AboveFound, Cost, SearchRequest, TopKFound
 from fastmks.engines.space import Space
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.index.ids import Ids, check_kind, read_ids, read_mask, shown
 from fastmks.index.merge import NOWHERE, floors_of, merge_above, merge_top_k
 from fastmks.index.planner import Plan, merge_plans
-from fastmks.index.segment import Choice, Segment, SegmentData, Settings
+from fastmks.index.segment import Segment, SegmentData, Settings
 from fastmks.kernels.objects import Objects, join_objects, listed, read_queries
 
-__all__ = ["Asked", "Snapshot", "find_ids", "first_snapshot"]
+__all__ = ["Snapshot", "find_ids", "first_snapshot", "self_evaluations"]
 
 _Array: TypeAlias = np.ndarray[Any, Any]
 _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 _GROWTH = 2  # each segment has at least this many times the objects of the next
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """A search of all segments: for each, the queries and the slots to search among."""
-
-    choice: Choice
-    queries: Sequence[Space]
-    among: Sequence[_Positions] | None
-    threads: int
-    progress: Progress
-    approximation: Approximation = EXACT
-    floors: np.ndarray[Any, np.dtype[np.float64]] | None = None  # as in `Search`
-    skip_self: bool = False
-    tracers: Sequence[Tracer] | None = None  # one per segment
-    name_query: Namer = "queries[{}]".format
 
 
 class Snapshot:
@@ -144,21 +127,36 @@ class Snapshot:
             return self.segments[0].data.chunks[0]
         return self.like
 
-    def chosen(self, only: Any) -> list[_Positions]:
-        """Return the slots in each segment of the objects in `only`, ids or a mask, increasing."""
+    def chosen(self, only: Any) -> list[_Positions | None]:
+        """Return the slots in each segment of the objects in `only`, ids or a mask, increasing.
+
+        None stands for all.
+        """
+        if only is None:
+            return [None] * len(self.segments)
         mask = read_mask(only, len(self))
-        if mask is not None:
-            positions = np.flatnonzero(mask).astype(np.int64)
-            among = [np.zeros(0, np.int64)] * len(self.segments)
-            for i, here in self._by_segment(positions):
-                among[i] = self.segments[i].slots_of(positions[here] - self.starts[i])
-            return among
-        return [np.unique(found[found >= 0]) for found in self.find(only, name="only")]
+        if mask is None:
+            return [np.unique(found[found >= 0]) for found in self.find(only, name="only")]
+        positions = np.flatnonzero(mask).astype(np.int64)
+        among: list[_Positions | None] = [np.zeros(0, np.int64)] * len(self.segments)
+        for i, here in self._by_segment(positions):
+            among[i] = self.segments[i].slots_of(positions[here] - self.starts[i])
+        return among
+
+    def n_among(self, among: Sequence[_Positions | None]) -> int:
+        """Return how many objects are in slots that `chosen` has returned."""
+        some = [slots for slots in among if slots is not None]
+        return sum(map(len, some)) if some else len(self)
 
     def _by_segment(self, positions: _Positions) -> list[tuple[int, _Array]]:
         """Return the segments that hold some positions, and a mask of these for each."""
         at = np.searchsorted(self.starts, positions, side="right") - 1
         return [(i, at == i) for i in np.unique(at).tolist()]
+
+    def build(self) -> None:
+        """Build all engines now, so that errors in a file appear when it is loaded."""
+        for segment in self.segments:
+            _ = segment.data.ids, segment.data.engines
 
     # Searches.
 
@@ -188,33 +186,41 @@ class Snapshot:
         has_removed = any(len(segment.removed) for segment in self.segments)
         return least <= approximation.budget and not has_removed
 
-    def plan(self, asked: Asked, k: int) -> Plan:
+    def threads(self, threads: int | None) -> int:
+        """Return how many threads a search may use; the index's own number when None."""
+        wanted = self.settings.threads if threads is None else check_threads(threads)
+        return self.segments[0].space.threads(wanted) if self.segments else wanted
+
+    def plan(self, requests: Sequence[SearchRequest], k: int) -> Plan:
         """Return what "auto" would do with the largest segment, and the costs of all segments."""
-        plans, sizes = [], self._sizes(asked)
+        plans, sizes = [], self._sizes(requests)
         for i, size in sizes.items():
-            search = self._search(asked, i, EXACT, is_main=False)
-            plans.append(self.segments[i].data.planner.plan(search, min(k, size)))
+            request = replace(requests[i], progress=requests[i].progress.hidden())
+            plans.append(self.segments[i].data.planner.plan(request, min(k, size)))
         # Removed objects are evaluated too, but do not count as searched.
         return replace(merge_plans(plans, k), n_objects=sum(sizes.values()))
 
-    def top_k(self, asked: Asked, k: int) -> tuple[TopKFound, str]:
-        """Return the k best of each query, and the engine that searched most objects."""
+    def top_k(self, requests: Sequence[SearchRequest], k: int) -> tuple[TopKFound, str]:
+        """Return the k best of each query, and the engine that searched most objects.
+
+        There is a request for each segment.
+        """
         if self.is_single:
-            search = self._search(asked, 0, asked.approximation, is_main=True)
-            return self.segments[0].top_k(asked.choice, search, k, asked.name_query)
-        sizes = self._sizes(asked)
-        promises = [asked.approximation]
+            return self.segments[0].top_k(requests[0], k)
+        sizes = self._sizes(requests)
+        promises = [requests[0].approximation]
         if len(sizes) > 1:
-            promises = split_approximation(asked.approximation, list(sizes.values()), k)
+            promises = split_approximation(promises[0], list(sizes.values()), k)
         best: TopKFound | None = None
         main_engine = "scan"
         for (i, size), promise in zip(sizes.items(), promises, strict=True):
-            segment = self.segments[i]
-            search = self._search(asked, i, promise, is_main=best is None)
+            segment, request = self.segments[i], replace(requests[i], approximation=promise)
             floors = floors_of(best, k)
             if floors is not None:  # of the larger segments, which come first
-                search = replace(search, floors=floors)
-            answer, engine = segment.top_k(asked.choice, search, min(k, size), asked.name_query)
+                request = replace(request, floors=floors)
+            if best is not None:
+                request = replace(request, progress=request.progress.hidden())
+            answer, engine = segment.top_k(request, min(k, size))
             is_filled = answer.positions >= NOWHERE
             positions = segment.positions_of(answer.positions) + self.starts[i]
             positions = np.where(is_filled, NOWHERE, positions)
@@ -226,51 +232,43 @@ class Snapshot:
         assert best is not None  # k is at least 1, so there is a segment
         return best, main_engine
 
-    def evaluated(self, tracers: Sequence[Tracer]) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Return which objects a traced search evaluated, by position."""
+    def evaluated(self, requests: Sequence[SearchRequest]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Return which objects traced requests evaluated, by position."""
         masks = [
-            tracer.evaluated(len(segment.data))[segment.kept]
-            for segment, tracer in zip(self.segments, tracers, strict=True)
+            request.tracer.evaluated(len(segment.data))[segment.kept]
+            for segment, request in zip(self.segments, requests, strict=True)
+            if request.tracer is not None
         ]
-        return np.concatenate([np.zeros(0, dtype=bool), *masks])
+        return np.concatenate(masks)
 
     def above(
-        self, asked: Asked, thresholds: np.ndarray[Any, np.dtype[np.float64]]
+        self,
+        requests: Sequence[SearchRequest],
+        thresholds: np.ndarray[Any, np.dtype[np.float64]],
     ) -> tuple[AboveFound, str]:
         """Return all at or above each query's threshold, and the main engine."""
-        found: list[tuple[AboveFound, str]] = []
-        for i in self._sizes(asked):
-            segment = self.segments[i]
-            search = self._search(asked, i, EXACT, is_main=len(found) == 0)
-            answer, engine = segment.above(asked.choice, search, thresholds, asked.name_query)
+        found: list[AboveFound] = []
+        main_engine = "scan"
+        for i in self._sizes(requests):
+            segment, request = self.segments[i], requests[i]
+            if found:
+                request = replace(request, progress=request.progress.hidden())
+            answer, engine = segment.above(request, thresholds)
+            main_engine = main_engine if found else engine
             positions = segment.positions_of(answer.positions) + self.starts[i]
-            answer = AboveFound(answer.offsets, answer.values, positions, answer.cost)
-            found.append((answer, engine))
+            found.append(AboveFound(answer.offsets, answer.values, positions, answer.cost))
         if not found:
             none = np.zeros(len(thresholds) + 1, np.int64)
-            nothing = AboveFound(none, np.zeros(0), np.zeros(0, np.int64), Cost(evaluations=0))
-            return nothing, "scan"
-        return merge_above([answer for answer, _ in found]), found[0][1]
+            found = [AboveFound(none, np.zeros(0), np.zeros(0, np.int64), Cost(evaluations=0))]
+        return merge_above(found), main_engine
 
-    def _sizes(self, asked: Asked) -> dict[int, int]:
+    def _sizes(self, requests: Sequence[SearchRequest]) -> dict[int, int]:
         """Return how many objects to search among in each segment that has any, most first."""
-        if asked.among is None:
-            sizes = {i: len(segment) for i, segment in enumerate(self.segments)}
-        else:
-            sizes = {i: len(among) for i, among in enumerate(asked.among) if len(among)}
-        return dict(sorted(sizes.items(), key=lambda item: -item[1]))
-
-    def _search(self, asked: Asked, i: int, promise: Approximation, *, is_main: bool) -> Search:
-        return Search(
-            queries=asked.queries[i],
-            among=None if asked.among is None else asked.among[i],
-            skip_self=asked.skip_self,
-            threads=asked.threads,
-            progress=asked.progress if is_main else asked.progress.hidden(),
-            approximation=promise,
-            floors=asked.floors,
-            tracer=None if asked.tracers is None else asked.tracers[i],
-        )
+        sizes = {
+            i: len(segment) if request.among is None else len(request.among)
+            for i, (segment, request) in enumerate(zip(self.segments, requests, strict=True))
+        }
+        return dict(sorted(((i, n) for i, n in sizes.items() if n), key=lambda item: -item[1]))
 
     # Changes.
 
@@ -354,6 +352,12 @@ class Snapshot:
             model = max(self.segments, key=len, default=segments[0]).data
             data.prepare([segment.data for segment in segments], model)
         return Segment(data)
+
+
+def self_evaluations(requests: Sequence[SearchRequest]) -> int:
+    """Return how many evaluations K(query, query) it took to prepare the queries."""
+    spaces = {request.queries for request in requests if not request.skip_self}
+    return sum([space.n_self_evaluations for space in spaces])
 
 
 def find_ids(segments: Sequence[Segment], ids: _Array) -> np.ndarray[Any, np.dtype[np.bool_]]:

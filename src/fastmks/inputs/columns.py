@@ -63,7 +63,7 @@ class _Columns:
     """Which columns of a schema are ids, and which make the objects."""
 
     def __init__(self, schema: "pyarrow.Schema", reading: Reading, file: str) -> None:
-        self._file, self._reading, self._schema = file, reading, schema
+        self.file, self._reading, self._schema = file, reading, schema
         if len(set(schema.names)) < len(schema.names):
             raise InvalidArgument(f"{file} must have columns of different names.")
         found = self._id_column()
@@ -99,7 +99,7 @@ class _Columns:
         if name.isdecimal() and 1 <= int(name) <= len(names):
             return str(names[int(name) - 1])
         raise InvalidArgument(
-            f"{argument} must name columns of {self._file}, which has {', '.join(names[:12])}"
+            f"{argument} must name columns of {self.file}, which has {', '.join(names[:12])}"
             f"{', ...' if len(names) > 12 else ''}; got {name!r}."
         )
 
@@ -125,7 +125,7 @@ class _Columns:
         for name, kind in zip(self.objects, types, strict=True):
             if not _is_numeric(kind):
                 raise InvalidArgument(
-                    f"{self._file}: the column {name!r} holds {kind}; vectors are made of columns "
+                    f"{self.file}: the column {name!r} holds {kind}; vectors are made of columns "
                     "of numbers, or of one column of lists. Choose others (columns=), or say "
                     "which one holds ids (id_column=)."
                 )
@@ -140,7 +140,7 @@ class _Columns:
             if self.kind == "strings":
                 return Chunk(texts, ids)
             made = Fingerprints(radius=self._reading.radius, bits=self._reading.bits)
-            places = [f"{self._file}, row {begins + i + 1}" for i in range(len(texts))]
+            places = [f"{self.file}, row {begins + i + 1}" for i in range(len(texts))]
             return Chunk(made.of(texts, places), ids)
         if _is_list(self._schema.field(self.objects[0]).type):
             return Chunk(self._lists(table.column(self.objects[0]), begins), ids)
@@ -153,7 +153,7 @@ class _Columns:
             return column.to_pylist()
         if not _is_whole(kind):
             raise InvalidArgument(
-                f"{self._file}: ids are whole numbers or strings; the column {self.id!r} holds "
+                f"{self.file}: ids are whole numbers or strings; the column {self.id!r} holds "
                 f"{kind}."
             )
         return column.to_numpy()
@@ -164,7 +164,7 @@ class _Columns:
 
         lengths = compute.list_value_length(column).to_numpy()
         values = compute.list_flatten(column)
-        place = f"{self._file}, column {self.objects[0]!r}"
+        place = f"{self.file}, column {self.objects[0]!r}"
         if values.null_count or not _is_numeric(values.type):
             raise InvalidArgument(
                 f"{place}: lists are made of numbers, none of them missing; got {values.type} "
@@ -187,7 +187,7 @@ class _Columns:
             if column.null_count:
                 at = int(np.flatnonzero(column.is_null().to_numpy())[0])
                 raise InvalidArgument(
-                    f"{self._file}, row {begins + at + 1}, column {name!r}: the value is missing. "
+                    f"{self.file}, row {begins + at + 1}, column {name!r}: the value is missing. "
                     "Fill it, or drop the row."
                 )
 
@@ -197,7 +197,7 @@ def _chunks(batches: Iterable[Any], columns: _Columns, size: int) -> Iterator[Ch
     import pyarrow
 
     held, n_held, done = list[Any](), 0, 0
-    with _named(columns._file):
+    with _named(columns.file):
         for batch in batches:
             batch.validate(full=True)  # what a damaged file says may lie outside of it
             held.append(batch)

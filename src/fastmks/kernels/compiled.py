@@ -50,7 +50,7 @@ def _from_scipy(function: Any) -> Compiled:
 
 
 def _from_numba(function: Any) -> Compiled:
-    signature = str(function._sig)
+    signature = str(function._sig)  # noqa: SLF001, as numba has it
     plain = re.sub(r"\s", "", signature)
     if re.fullmatch(r"\(float64\*,float64\*,(int64|intp)\)->float64", plain) is None:
         raise _wrong_signature(signature)

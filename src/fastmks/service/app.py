@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from fastmks._util.progress import Progress
+from fastmks.index.view import view_of
 from fastmks.service.body import Bodies
 from fastmks.service.guards import ROUTE, Guard, answer_refusal, check_token
 from fastmks.service.json import read_json, to_json
@@ -25,7 +26,7 @@ from fastmks.service.limits import Limits
 from fastmks.service.metrics import Metrics
 from fastmks.service.openapi import describe
 from fastmks.service.refusals import RefusalError, UnwritableError, refusal_of
-from fastmks.service.schema import Asking, Reader
+from fastmks.service.schema import HttpSearch, Reader
 from fastmks.service.served import Change, Served
 from fastmks.service.whole_paths import WholeRoute
 from fastmks.service.workers import GRACE, Deadline, LimitedRun, Run, Workers
@@ -110,7 +111,7 @@ class _Service:
         self._workers = Workers(limits)
         self._bodies = Bodies(limits)
         self.run = LimitedRun(limits, self._workers, self._bodies)
-        settings = served.index._snapshot.settings
+        settings = view_of(served.index).settings
         form = form_of(served.index, limits)
         self._reader = Reader(form, limits, has_text_ids=settings.has_text_ids)
         self._description = to_json(describe(self._reader, served.form, has_token=has_token))
@@ -202,12 +203,13 @@ class _Service:
 
     async def _index(self, request: Request) -> Response:
         served, index = self._served, self._served.index
+        view = view_of(index)
         return _json(
             {
                 "size": len(index),
-                "kind": index._snapshot.like.kind,
+                "kind": view.kind,
                 "kernel": repr(index.kernel),
-                "algorithm": index._snapshot.settings.algorithm,
+                "algorithm": view.settings.algorithm,
                 "form": served.form.name,
                 "writable": served.is_writable,
                 "limits": asdict(self._limits),
@@ -244,15 +246,15 @@ class _Service:
 
         return await self._worked(request, work)
 
-    def _found(self, asking: Asking, progress: Progress) -> tuple[list[dict[str, Any]], Any]:
-        answers, stats = search(self._served.index, asking, self._limits, progress)
+    def _found(self, asked: HttpSearch, progress: Progress) -> tuple[list[dict[str, Any]], Any]:
+        answers, stats = search(self._served.index, asked, self._limits, progress)
         self.metrics.add_search(stats)
         return answers, show_stats(stats)
 
     async def _explain(self, request: Request) -> Response:
         def work(text: bytes, progress: Progress) -> bytes:
-            asking = self._reader.read_explain(read_json(text))
-            return to_json(explain(self._served.index, asking, self._limits, progress))
+            asked = self._reader.read_explain(read_json(text))
+            return to_json(explain(self._served.index, asked, self._limits, progress))
 
         return await self._worked(request, work)
 

@@ -11,7 +11,7 @@ from fastmks.errors import InvalidArgument
 from fastmks.index.hits import Hits, HitsAbove, Stats
 from fastmks.index.index import Index
 from fastmks.service.limits import Limits
-from fastmks.service.schema import FEW, Asking
+from fastmks.service.schema import FEW, HttpSearch
 
 __all__ = ["explain", "search", "show_stats"]
 
@@ -24,23 +24,23 @@ _ADDED = (
 
 
 def search(
-    index: Index, asking: Asking, limits: Limits, progress: Progress
+    index: Index, asked: HttpSearch, limits: Limits, progress: Progress
 ) -> tuple[list[dict[str, Any]], Stats]:
     """Return an answer for each query, and what they cost."""
-    if asking.threshold is not None:
-        return _search_above(index, asking, limits, progress)
+    if asked.threshold is not None:
+        return _search_above(index, asked, limits, progress)
     hits = index.search(
-        asking.queries,
-        _k(index, asking),
+        asked.queries,
+        _k(index, asked),
         threads=limits.threads,
         progress=progress,
-        **asking.options,
+        **asked.options,
     )
     return [_best(hits, i) for i in range(len(hits.values))], hits.stats
 
 
 def _search_above(
-    index: Index, asking: Asking, limits: Limits, progress: Progress
+    index: Index, asked: HttpSearch, limits: Limits, progress: Progress
 ) -> tuple[list[dict[str, Any]], Stats]:
     """Return all objects that reach the threshold, asking for as many queries as memory is for.
 
@@ -50,13 +50,13 @@ def _search_above(
     answers: list[dict[str, Any]] = []
     stats: list[Stats] = []
     n_hits = 0
-    for begin in range(0, asking.n_queries, at_once):
+    for begin in range(0, asked.n_queries, at_once):
         above = index.search_above(
-            asking.queries[begin : begin + at_once],
-            asking.threshold,
+            asked.queries[begin : begin + at_once],
+            asked.threshold,
             threads=limits.threads,
             progress=progress,
-            **asking.options,
+            **asked.options,
         )
         n_hits += len(above.values)
         if n_hits > limits.hits:
@@ -76,14 +76,14 @@ def _added(parts: Sequence[Stats]) -> Stats:
     return replace(parts[0], **sums, pruned=dict(pruned))
 
 
-def explain(index: Index, asking: Asking, limits: Limits, progress: Progress) -> dict[str, Any]:
+def explain(index: Index, asked: HttpSearch, limits: Limits, progress: Progress) -> dict[str, Any]:
     """Return what would be done with a search, and why."""
     plan = index.explain(
-        asking.queries,
-        _k(index, asking),
+        asked.queries,
+        _k(index, asked),
         threads=limits.threads,
         progress=progress,
-        **asking.options,
+        **asked.options,
     )
     shown = _finite(plan.as_dict())
     assert isinstance(shown, dict)
@@ -100,10 +100,10 @@ def show_stats(stats: Stats) -> dict[str, Any]:
     }
 
 
-def _k(index: Index, asking: Asking) -> int:
-    if asking.k is not None:
-        return asking.k
-    only = asking.options.get("only")
+def _k(index: Index, asked: HttpSearch) -> int:
+    if asked.k is not None:
+        return asked.k
+    only = asked.options.get("only")
     return min(FEW, max(1, len(index) if only is None else len(set(only))))
 
 

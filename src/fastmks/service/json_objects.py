@@ -12,6 +12,7 @@ from fastmks.data.object_lists import is_sparse
 from fastmks.data.vectors import SparseStore
 from fastmks.errors import InvalidArgument
 from fastmks.index.index import Index
+from fastmks.index.view import view_of
 from fastmks.kernels import GlobalAlignment, Jaccard, MinMax, Precomputed, Tanimoto
 from fastmks.kernels.graphs import GraphKernel
 from fastmks.kernels.object_kernel import ObjectKernel, leaves
@@ -26,7 +27,7 @@ __all__ = ["form_of"]
 
 def form_of(index: Index, limits: Limits | None = None) -> Form:
     """Return how the objects of an index are written; longer ones than allowed are refused."""
-    like = index._snapshot.like
+    like = view_of(index).like
     forms: dict[tuple[int, ...], Form] = {}
     for fields, leaf in leaves(index.kernel):
         form = _leaf_form(leaf, like.store(fields, leaf))

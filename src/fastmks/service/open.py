@@ -16,6 +16,7 @@ from fastmks.files.journal import Journal, Read, name_content, read_journal
 from fastmks.files.locking import HAS_LOCKS
 from fastmks.index.index import Index
 from fastmks.index.load import load
+from fastmks.index.view import current_of, view_of
 from fastmks.kernels import Kernel
 from fastmks.service.json_format import Form
 from fastmks.service.json_objects import form_of
@@ -145,7 +146,7 @@ def _replay(index: Index, form: Form, change: dict[str, Any], file: Path) -> Non
     try:
         match change:
             case {"add": list(objects), "ids": list(ids)}:
-                index._add(form.read_all(objects, "objects"), ids, is_new=False)
+                current_of(index).add(form.read_all(objects, "objects"), ids, is_new=False)
             case {"remove": list(ids)}:
                 index.remove(ids)
             case _:
@@ -185,7 +186,7 @@ def _keep(journal: Path, torn: bytes, mode: int | None) -> Path:
 def _check_encode(index: Index, encode: Callable[[Any], bytes] | None) -> None:
     from fastmks.index.index_file import lacks_objects
 
-    if lacks_objects(index._snapshot.like.record(encode=encode)):
+    if lacks_objects(view_of(index).like.record(encode=encode)):
         raise InvalidArgument(
             "encode must be given to change an index of objects that only your own kernel knows: "
             "without it they cannot be saved."

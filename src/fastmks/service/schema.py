@@ -5,24 +5,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fastmks._util.check import check_count, check_number, check_seed
+from fastmks.engines.approximation import OPTIONS
 from fastmks.errors import InvalidArgument
+from fastmks.index.algorithms import ALGORITHMS, check_algorithm
 from fastmks.index.ids import LONGEST
-from fastmks.index.searchable import check_algorithm
 from fastmks.service.json_format import Form, Schema
 from fastmks.service.limits import Limits
 from fastmks.service.served import Change
 
-__all__ = ["FEW", "Asking", "Reader"]
+__all__ = ["FEW", "HttpSearch", "Reader"]
 
-_ALGORITHMS = ["auto", "scan", "tree", "dual-tree", "filter"]
 _WITH_THRESHOLD = {"only", "algorithm"}
 _INT64 = 2**63
 FEW = 10  # hits of a query that does not say how many
 
 
 @dataclass(frozen=True)
-class Asking:
-    """A search: the queries, how many hits of each, and the other arguments of the search."""
+class HttpSearch:
+    """The search of an HTTP request: queries, how many hits of each, and its other arguments."""
 
     queries: Any
     n_queries: int
@@ -50,15 +50,12 @@ class Reader:
                 {"type": "integer", "minimum": 1, "maximum": limits.k},
                 lambda name, value: check_count(name, _whole(value), most=limits.k),
             ),
-            "epsilon": _Field({"type": "number", "minimum": 0}, check_number),
-            "relative": _Field({"type": "number", "minimum": 0}, check_number),
-            "rank": _Field({"type": "integer", "minimum": 1}, _count),
-            "delta": _Field(
-                {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, check_number
-            ),
-            "budget": _Field({"type": "integer", "minimum": 1}, _count),
+            **{
+                option.name: _Field({"type": option.kind, **option.bounds}, _READERS[option.kind])
+                for option in OPTIONS.values()
+            },
             "seconds": _Field(
-                {"type": "number", "exclusiveMinimum": 0, "maximum": limits.seconds},
+                {"type": "number", **OPTIONS["seconds"].bounds, "maximum": limits.seconds},
                 self._read_seconds,
             ),
             "seed": _Field(
@@ -67,7 +64,7 @@ class Reader:
             ),
             "only": _Field({"type": "array", "items": ids}, self.read_ids),
             "algorithm": _Field(
-                {"type": "string", "enum": _ALGORITHMS},
+                {"type": "string", "enum": list(ALGORITHMS)},
                 lambda name, value: check_algorithm(value),
             ),
             "threshold": _Field({"type": "number"}, check_number),
@@ -132,23 +129,23 @@ class Reader:
 
     # Reading them.
 
-    def read_search(self, body: Any) -> Asking:
+    def read_search(self, body: Any) -> HttpSearch:
         """Return a search for one query."""
         fields = self._fields(body, {"query"}, set(self._options))
         query = self._form.gather([self._form.read(fields.pop("query"), "query")])
-        return self._asking(query, 1, fields)
+        return self._search(query, 1, fields)
 
-    def read_batch(self, body: Any) -> Asking:
+    def read_batch(self, body: Any) -> HttpSearch:
         """Return a search for several queries."""
         fields = self._fields(body, {"queries"}, set(self._options))
         queries = self._listed("queries", fields.pop("queries"), self._limits.queries)
-        return self._asking(self._form.read_all(queries, "queries"), len(queries), fields)
+        return self._search(self._form.read_all(queries, "queries"), len(queries), fields)
 
-    def read_explain(self, body: Any) -> Asking:
+    def read_explain(self, body: Any) -> HttpSearch:
         """Return a search that is not to be done."""
         fields = self._fields(body, {"queries"}, {"k", "only"})
         queries = self._listed("queries", fields.pop("queries"), self._limits.queries)
-        return self._asking(self._form.read_all(queries, "queries"), len(queries), fields)
+        return self._search(self._form.read_all(queries, "queries"), len(queries), fields)
 
     def read_addition(self, body: Any) -> Change:
         """Return objects to add."""
@@ -184,20 +181,20 @@ class Reader:
             raise InvalidArgument(f"ids of the index are whole numbers; got {text[:40]!r}.")
         return int(text)
 
-    def _asking(self, queries: Any, n_queries: int, fields: dict[str, Any]) -> Asking:
+    def _search(self, queries: Any, n_queries: int, fields: dict[str, Any]) -> HttpSearch:
         read = {name: self._options[name].read(name, value) for name, value in fields.items()}
         if "threshold" in read:
             others = sorted(set(read) - {"threshold"} - _WITH_THRESHOLD)
             if others:
                 raise InvalidArgument(f"threshold cannot be combined with {', '.join(others)}.")
-            return Asking(queries, n_queries, threshold=read.pop("threshold"), options=read)
+            return HttpSearch(queries, n_queries, threshold=read.pop("threshold"), options=read)
         k = read.pop("k", None)
         if (k or FEW) * n_queries > self._limits.hits:
             raise InvalidArgument(
                 f"an answer has at most {self._limits.hits} hits; got k={k or FEW} for "
                 f"{n_queries} queries."
             )
-        return Asking(queries, n_queries, k=k, options=read)
+        return HttpSearch(queries, n_queries, k=k, options=read)
 
     def _read_seconds(self, name: str, value: Any) -> float:
         seconds = check_number(name, value, positive=True)
@@ -239,3 +236,6 @@ def _whole(value: Any) -> Any:
 
 def _count(name: str, value: Any) -> int:
     return check_count(name, _whole(value))
+
+
+_READERS: dict[str, Callable[[str, Any], Any]] = {"number": check_number, "integer": _count}

@@ -17,6 +17,7 @@ from fastmks.errors import InvalidArgument
 from fastmks.files.atomic import mode_of, sync_folder
 from fastmks.files.journal import Journal, name_content
 from fastmks.index.index import Index
+from fastmks.index.index_file import write_index
 from fastmks.service.json_format import Form
 from fastmks.service.refusals import ConflictError, RefusalError, UnwritableError
 
@@ -298,7 +299,7 @@ class Writable(Served):
         self._is_saving = True
         try:
             mode = mode_of(self.path)
-            self.index._write(beside, encode=self._encode, mode=mode)
+            write_index(self.index, beside, encode=self._encode, mode=mode)
             name = name_content(beside)
             self._journal.note_saved(name)
             beside.replace(self.path)

@@ -29,10 +29,10 @@ except ImportError:  # scikit-learn before 1.6, where it was a method
     def validate_data(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any:
         """Check X, and its columns against those of the objects."""
         if options.pop("skip_check_array", False):
-            estimator._check_feature_names(X, reset=reset)
-            estimator._check_n_features(X, reset=reset)
+            estimator._check_feature_names(X, reset=reset)  # noqa: SLF001
+            estimator._check_n_features(X, reset=reset)  # noqa: SLF001
             return X
-        return estimator._validate_data(X, reset=reset, **options)
+        return estimator._validate_data(X, reset=reset, **options)  # noqa: SLF001
 
 
 __all__ = ["Reading", "check_targets", "read_input", "threads_of", "warn_of_column"]

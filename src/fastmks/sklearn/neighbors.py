@@ -29,8 +29,8 @@ class KernelNeighbors(KernelEstimator):
     kernel : Kernel, str or function, default "linear"
         As in `fastmks.Index`: a kernel, text such as "polynomial:degree=3", or your own function.
         A kernel's parameters are also those of the estimator: ``kernel__degree``.
-    algorithm : {"auto", "scan", "tree", "dual-tree", "filter"}, default "auto"
-        How to search; the answers are the same.
+    algorithm : str, default "auto"
+        As in `fastmks.Index`: how to search; the answers are the same.
     threshold : float, optional
         The least value that `threshold_neighbors` returns.
     n_jobs : int, optional

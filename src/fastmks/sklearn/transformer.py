@@ -13,6 +13,7 @@ from fastmks.engines.space import Space
 from fastmks.errors import InvalidArgument, NotMercerError
 from fastmks.index.hits import Hits
 from fastmks.index.index import Index
+from fastmks.index.view import view_of
 from fastmks.sklearn.checked_input import threads_of
 from fastmks.sklearn.estimator import MODES, KernelEstimator, check_mode
 
@@ -126,7 +127,7 @@ class KernelNeighborsTransformer(
         if self._self_value is None:
             raise InvalidArgument("mode='distance' must be set before fit. Fit again.")
         # Read here once, for the search and for K(query, query).
-        queries = self.index_._snapshot.segments[0].space.queries(self._checked_queries(X))
+        queries = view_of(self.index_).space.queries(self._checked_queries(X))
         k = 1 + self._checked_count(self.n_neighbors, only_others=True)
         own = _self_values(queries)[:, None]
         hits = self.index_.search(queries.objects, k, threads=threads_of(self.n_jobs))
@@ -149,7 +150,7 @@ class KernelNeighborsTransformer(
 
 def _common_self_value(index: Index) -> float:
     """Return the K(x, x) that all objects of an index share."""
-    space = index._snapshot.segments[0].space
+    space = view_of(index).space
     if not space.is_mercer:
         raise InvalidArgument(
             f"mode='distance' needs a Mercer kernel: {index.kernel!r} is none on these objects, "

@@ -343,7 +343,7 @@ class TestChanges:
                 sharded.add(more)
 
     def test_large_shards_are_not_added_to(self, client, monkeypatch):
-        monkeypatch.setattr("fastmks.dask.living._SMALL_SHARD", 3)
+        monkeypatch.setattr("fastmks.dask.shard_snapshot._SMALL_SHARD", 3)
         sharded = ShardedIndex.build(dask.array.ones((8, 2), chunks=4), "linear", client)
         for _ in range(5):
             sharded.add(np.ones((1, 2)))

@@ -12,6 +12,7 @@ from fastmks import Index, InvalidArgument, kernels
 from fastmks._util.progress import Progress
 from fastmks.service.page import demo_index, page_routes
 from fastmks.service.page.views import _read
+from support.inside import snapshot_of
 from support.paging import HOSTILE, ONE_BY_ONE, RINGS, ROWS, WORDS, Page
 
 RNG = np.random.default_rng(6)
@@ -104,12 +105,12 @@ def test_a_changed_index_is_seen_anew_and_is_not_changed_by_looking():
     first = page.compare(kernel="linear", id=1, k=2)
     index.add(10 * ROWS[1:2])
     index.remove([0])
-    snapshot = index._snapshot
+    snapshot = snapshot_of(index)
     then = page.compare(kernel="linear", id=1, k=2)
     assert then["version"] == first["version"] + 1
     assert then["hits"][0]["id"] == "600"
     assert "0 is not one" in page.refusal(kernel="linear", id=0)
-    assert index._snapshot is snapshot
+    assert snapshot_of(index) is snapshot
     page.served.index = Index(ROWS[:5])
     assert page.get("/page/about")["size"] == 5
 

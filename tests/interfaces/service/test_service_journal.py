@@ -14,6 +14,7 @@ import pytest
 
 import fastmks
 from fastmks.files.journal import Journal, name_content, read_journal
+from fastmks.index.view import current_of
 from fastmks.service import open as opening_module
 from fastmks.service import open_served
 from fastmks.service import served as served_module
@@ -565,7 +566,7 @@ def test_every_file_has_the_mode_of_the_index(path, monkeypatch, mode):
 def test_changes_that_fail_are_alone(path):
     """One of several that share a flush cannot be made: the others are."""
     with opened(path) as served:
-        with served._writing._changing.alone():  # which the writer waits for
+        with current_of(served._writing).changing.alone():  # which the writer waits for
             futures = [
                 served.submit(addition([1, 2, 3], ids=[20])),
                 served.submit(addition([1, 2, 3], ids=[20])),
@@ -580,7 +581,7 @@ def test_changes_that_fail_are_alone(path):
 
 def test_too_many_changes_waiting(path):
     with opened(path, most_waiting=3) as served:
-        with served._writing._changing.alone():
+        with current_of(served._writing).changing.alone():
             futures = []
             with pytest.raises(RefusalError, match="3 changes are waiting"):
                 for _ in range(10):

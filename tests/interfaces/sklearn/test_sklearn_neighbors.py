@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 import fastmks
 from fastmks import Index, InvalidArgument, kernels
 from fastmks.sklearn import KernelNeighbors, KernelNeighborsClassifier
+from support.inside import data_of, store_of
 
 KERNELS = [
     kernels.Linear(),
@@ -63,7 +64,7 @@ def test_float32_stays_what_it_is(vectors):
     X = vectors.astype(np.float32) / np.float32(3)
     values, _ = KernelNeighbors(3).fit(X).kneighbors(X)
     np.testing.assert_array_equal(values, Index(X).search(X, k=3).values)
-    assert np.shares_memory(X, KernelNeighbors().fit(X).index_._largest_data.chunks[0]._first.array)
+    assert np.shares_memory(X, store_of(data_of(KernelNeighbors().fit(X).index_).chunks[0]).array)
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, -1, -2, np.int64(2)])

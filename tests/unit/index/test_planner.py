@@ -12,6 +12,7 @@ from fastmks import Index, KernelValueError, Plan
 from fastmks import kernels as K
 from fastmks.index.planner import Forecast, Planner
 from support.comparing import assert_identical
+from support.inside import data_of
 
 
 @pytest.fixture(autouse=True)
@@ -65,11 +66,11 @@ def test_many_hits_are_scanned():
 def test_a_filter_that_loses_is_left_alone():
     rows = clustered(3000)
     index = Index(rows, threads=1)
-    planner = index._largest_data.planner
+    planner = data_of(index).planner
     index.search(rows[:2], k=1, algorithm="filter")  # now there is one
     search = index.explain(rows, k=1)  # races both
     assert set(search.forecasts) == {"scan", "filter"}
-    for key, known in planner._measured.items():
+    for key, known in planner.measured.items():
         known.seconds = 1.0 if key[0] == "filter" else 1e-9
         known.n_searches = 3
     plan = index.explain(rows, k=1)
@@ -82,12 +83,12 @@ def test_one_slow_search_does_not_decide():
     index = Index(rows, threads=1)
     index.search(rows[:2], k=1, algorithm="filter")
     index.explain(rows, k=1)
-    for key, known in index._largest_data.planner._measured.items():
+    for key, known in data_of(index).planner.measured.items():
         known.seconds = 2e-3 if key[0] == "filter" else 1e-3
     assert index.explain(rows, k=1).reason == "it may be the faster one"
     index.search(rows, k=1, algorithm="filter")
     index.search(rows, k=1, algorithm="filter")
-    assert index._largest_data.planner._measured["filter", 6, 1].seconds < 2e-3
+    assert data_of(index).planner.measured["filter", 6, 1].seconds < 2e-3
 
 
 def test_the_first_single_queries_do_not_decide():
@@ -96,11 +97,11 @@ def test_the_first_single_queries_do_not_decide():
     index.search(rows[:1], k=1, algorithm="scan")
     for i in range(5):
         index.search(rows[i], k=1, algorithm="filter")
-    for key, known in index._largest_data.planner._measured.items():
+    for key, known in data_of(index).planner.measured.items():
         known.seconds = 2e-3 if key[0] == "filter" else 1e-3
     assert index.explain(rows[:1], k=1).algorithm == "filter"
-    index._largest_data.planner._measured["filter", 1, 1].n_queries = 64
-    index._largest_data.planner._measured["filter", 1, 1].n_searches = 64
+    data_of(index).planner.measured["filter", 1, 1].n_queries = 64
+    data_of(index).planner.measured["filter", 1, 1].n_searches = 64
     assert index.explain(rows[:1], k=1).algorithm == "scan"
 
 
@@ -110,8 +111,8 @@ def test_a_clear_choice_lasts_for_a_while(winner, monkeypatch):
     index = Index(rows, threads=1)
     for algorithm in ("filter", "scan"):
         index.search(rows, k=1, algorithm=algorithm)
-    planner = index._largest_data.planner
-    for key, known in planner._measured.items():
+    planner = data_of(index).planner
+    for key, known in planner.measured.items():
         known.seconds = 1e-9 if key[0] == winner else 1e-3
         known.n_searches = 3
     assert index.search(rows, k=1).stats.algorithm == winner
@@ -224,9 +225,9 @@ def test_many_threads_may_plan_at_once():
 def test_an_index_has_one_planner_that_learns_only_from_whole_searches():
     rows = clustered(2000)
     index = Index(rows)
-    planner = index._largest_data.planner
+    planner = data_of(index).planner
     assert isinstance(planner, Planner)
     index.search(rows[:50], k=1, only=list(range(1000)), algorithm="scan")
-    assert not planner._measured
+    assert not planner.measured
     index.search(rows[:50], k=1, algorithm="scan")
-    assert len(planner._measured) == 1
+    assert len(planner.measured) == 1

@@ -16,6 +16,7 @@ from fastmks import (
 )
 from fastmks.index.snapshot import _GROWTH
 from support.comparing import assert_identical
+from support.inside import data_of, snapshot_of, store_of
 
 
 class TestParts:
@@ -24,7 +25,7 @@ class TestParts:
         rng = np.random.default_rng(0)
         for size in rng.integers(1, 700, size=120):
             index.add(rng.normal(size=(size, 2)))
-            sizes = [len(segment) for segment in index._snapshot.segments]
+            sizes = [len(segment) for segment in snapshot_of(index).segments]
             assert sum(sizes) == len(index)
             assert all(a >= _GROWTH * b for a, b in itertools.pairwise(sizes))
 
@@ -35,13 +36,13 @@ class TestParts:
         n = 20_000
         for i in range(n):
             index.add([[float(i)]])
-            for segment in index._snapshot.segments:
+            for segment in snapshot_of(index).segments:
                 if not segment.data.is_small and (held is None or segment.data not in held):
                     moved += len(segment)
-            held = {segment.data for segment in index._snapshot.segments}
+            held = {segment.data for segment in snapshot_of(index).segments}
         levels = np.log2(n / 1024) / np.log2(1 + _GROWTH)
         assert moved <= (1 + _GROWTH) * (1 + levels) * n
-        assert len(index._snapshot.segments) <= 2 + levels
+        assert len(snapshot_of(index).segments) <= 2 + levels
 
     @pytest.mark.parametrize("algorithm", ["scan", "tree", "filter", "auto"])
     def test_nothing_waits_for_the_garbage_collector(self, algorithm):
@@ -51,14 +52,14 @@ class TestParts:
         try:
             index = Index(np.random.default_rng(0).normal(size=(3000, 3)), algorithm=algorithm)
             index.search([[1.0, 2.0, 3.0]], k=3)
-            first, snapshot = weakref.ref(index._largest_data), weakref.ref(index._snapshot)
-            array = weakref.ref(index._largest_data.space.objects._first)
+            first, snapshot = weakref.ref(data_of(index)), weakref.ref(snapshot_of(index))
+            array = weakref.ref(store_of(data_of(index).space.objects))
             index.remove(np.arange(2000))
             assert first() is None
             assert snapshot() is None
             assert array() is None
             index.add(np.ones((2000, 3)))
-            kept = weakref.ref(index._largest_data)
+            kept = weakref.ref(data_of(index))
             del index
             assert kept() is None
         finally:
@@ -69,7 +70,7 @@ class TestParts:
         full = index.nbytes
         index.remove(np.arange(9000))
         assert index.nbytes < 0.15 * full
-        assert len(index._snapshot.segments[0].data) < 1400
+        assert len(snapshot_of(index).segments[0].data) < 1400
 
     def test_trees_and_filters_of_merged_parts_are_there_at_once(self):
         """Whoever merges pays, not the next search."""
@@ -77,8 +78,8 @@ class TestParts:
         for algorithm in ("tree", "filter"):
             index = Index(rng.normal(size=(1500, 3)), algorithm=algorithm)
             index.add(rng.normal(size=(1400, 3)))
-            engines = index._largest_data.engines
-            assert len(index._snapshot.segments) == 1
+            engines = data_of(index).engines
+            assert len(snapshot_of(index).segments) == 1
             assert engines.has_built_tree == (algorithm == "tree")
             assert engines.has_built_filter == (algorithm == "filter")
 
@@ -88,8 +89,8 @@ class TestParts:
             index = Index(rng.normal(size=(5000, 3)), algorithm=algorithm)
             index.add(rng.normal(size=(900, 3)))
             index.add(rng.normal(size=(900, 3)))
-            engines = index._snapshot.segments[1].data.engines
-            assert len(index._snapshot.segments) == 2
+            engines = snapshot_of(index).segments[1].data.engines
+            assert len(snapshot_of(index).segments) == 2
             assert engines.has_built == (algorithm == "tree", algorithm == "filter")
 
     def test_objects_that_nothing_can_be_built_for_can_be_added(self):
@@ -110,7 +111,7 @@ class TestParts:
         index = Index(rng.normal(size=(5000, 2)), algorithm="tree")
         index.add(rng.normal(size=(10, 2)))
         hits = index.search(rng.normal(size=(5, 2)), k=3, traversal=Traversal(block=1))
-        assert not index._snapshot.segments[1].data.engines.has_built_tree
+        assert not snapshot_of(index).segments[1].data.engines.has_built_tree
         assert hits.stats.algorithm == "tree"
         assert hits.stats.kernel_evaluations < 5 * 500
         assert hits.stats.n_objects == 5010

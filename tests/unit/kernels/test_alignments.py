@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from fastmks import Index, InvalidArgument, KernelValueError, NotMercerError
 from fastmks import kernels as K
+from support.inside import data_of
 
 mpmath.mp.dps = 40
 LETTERS = K.BLOSUM62.letters
@@ -78,7 +79,7 @@ def best_segment(x, y, substitution):
 def test_local_alignment_counts_every_alignment(x, y, beta, opened, extended):
     kernel = K.LocalAlignment(beta, gap_open=opened, gap_extend=extended)
     exact = exact_kernel(x, y, kernel, K.BLOSUM62)
-    rounding = Index([x, y], K.LocalAlignment(0.5))._largest_data.space.rounding.relative
+    rounding = data_of(Index([x, y], K.LocalAlignment(0.5))).space.rounding.relative
     assert abs(kernel(x, y) - exact) <= 4 * rounding * exact
     assert kernel(x, y) == kernel(y, x)
     roots = [mpmath.sqrt(exact_kernel(s, s, kernel, K.BLOSUM62)) for s in (x, y)]

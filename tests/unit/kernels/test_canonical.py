@@ -10,6 +10,7 @@ from fastmks import Index
 from fastmks import kernels as K
 from fastmks.kernels.object_kernel import leaves
 from fastmks.kernels.own import _PythonKernel
+from support.inside import data_of
 from support.kinds import KINDS
 
 DNA = K.Substitution.uniform("ACGT", match=5, mismatch=-4)
@@ -105,4 +106,4 @@ def test_repr_evaluates_back_unless_it_names_functions(kind):
 def test_equal_kernels_share_what_they_read():
     """Stores are kept by what the kernels count, so that equal parts read the objects once."""
     index = Index(["ACGT", "AACC"], K.Spectrum((2, 2)) + K.Normalized(K.Spectrum(2)))
-    assert len(index._largest_data.space.objects.stores) == 1
+    assert len(data_of(index).space.objects.stores) == 1

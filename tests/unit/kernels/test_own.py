@@ -14,6 +14,7 @@ import fastmks
 from fastmks import Index, InvalidArgument, KernelValueError, NotMercerError
 from fastmks import kernels as K
 from support.comparing import assert_identical
+from support.inside import data_of
 from support.kinds.own import common_letters, dot, dots, is_near, nearness, squares
 from support.waiting import PATIENCE
 
@@ -121,10 +122,10 @@ def test_self_values_are_evaluated_once_an_object():
     index = Index(words, counted, algorithm="tree")
     built = len(asked)
     assert built == 60
-    selves = index._largest_data.space.self_values()  # in the tree's order: known from before
+    selves = data_of(index).space.self_values()  # in the tree's order: known from before
     assert len(asked) == built
     assert selves.tolist() == [
-        common_letters(words[i], words[i]) for i in index._largest_data.space.order
+        common_letters(words[i], words[i]) for i in data_of(index).space.order
     ]
 
 
@@ -178,7 +179,7 @@ def test_an_index_whose_function_refers_back_to_it_is_freed(wrap):
 
 
 def test_a_core_space_without_its_objects_is_an_error_and_no_crash():
-    core = Index(["a"], common_letters)._largest_data.space.core
+    core = data_of(Index(["a"], common_letters)).space.core
     gc.collect()
     with pytest.raises(RuntimeError, match="are gone"):
         core.self_values()
@@ -247,7 +248,7 @@ def test_similarities_search_in_the_order_of_their_bounds():
 
 
 def test_rtol_is_the_rounding_that_trees_work_with():
-    assert Index(ROWS, K.Custom(dot, rtol=1e-5))._largest_data.space.rounding == (1e-5, 0.0)
+    assert data_of(Index(ROWS, K.Custom(dot, rtol=1e-5))).space.rounding == (1e-5, 0.0)
     rough = K.Custom(lambda x, y: float(np.float32(x @ y)), rtol=1e-5)
     rows = np.random.default_rng(1).normal(size=(300, 3))
     for algorithm in ("tree", "dual-tree"):

@@ -9,6 +9,7 @@ from hypothesis.extra import numpy as hnp
 from fastmks import Index, InvalidArgument, NotMercerError
 from fastmks import kernels as K
 from support.comparing import assert_identical
+from support.inside import data_of, snapshot_of, store_of
 
 VECTORS = hnp.arrays(
     np.float64, st.tuples(st.integers(1, 30), st.just(3)), elements=st.integers(-3, 3)
@@ -95,7 +96,7 @@ def test_the_matrix_is_shared_or_copied():
     shared, copied = Index(gram, K.Precomputed()), Index(gram, K.Precomputed(), copy=True)
     before = shared.search(QUERIES @ ROWS.T)
     shared.tree.check()
-    assert np.shares_memory(shared._largest_data.space.objects._first.values, gram)
+    assert np.shares_memory(store_of(data_of(shared).space.objects).values, gram)
     gram[:] = 0.0
     assert_identical(copied.search(QUERIES @ ROWS.T), before)
 
@@ -124,7 +125,7 @@ class TestLiving:
             asked = queries[:, [*held, -1]]
             for k in (1, 3, len(held)):
                 assert_identical(index.search(asked, k), wanted.search(asked, k))
-            assert len(index._snapshot.segments) == 1
+            assert len(snapshot_of(index).segments) == 1
             np.testing.assert_array_equal(index.get(held), gram[np.ix_(held, held)])
 
         check()

@@ -14,6 +14,7 @@ from fastmks import Index, InvalidArgument
 from fastmks.kernels import Mismatch, Normalized, Spectrum
 from fastmks.kernels.sequences import AMINO_ACIDS
 from support.comparing import assert_identical
+from support.inside import data_of
 from support.paths import ROOT
 
 
@@ -69,7 +70,7 @@ class TestSpectrum:
     @given(objects=texts, queries=texts, p=st.integers(1, 30))
     def test_grams_that_no_object_has_count_in_the_norm_of_a_query(self, objects, queries, p):
         """Also between queries, which the dual tree compares."""
-        space = Index(objects, Spectrum(p))._largest_data.space.queries(queries)
+        space = data_of(Index(objects, Spectrum(p))).space.queries(queries)
         want = [spectrum(x, x, p) for x in queries]
         np.testing.assert_array_equal(space.self_values(), want)
         assert_identical(
@@ -99,12 +100,10 @@ class TestSpectrum:
         np.testing.assert_array_equal(index.search(["ab", "abc"], 3).values, [[0] * 3, [1, 0, 0]])
 
     def test_values_of_one_length_do_not_round(self):
-        rounding = Index(["abcabc"] * 3, Spectrum(2))._largest_data.space.rounding
+        rounding = data_of(Index(["abcabc"] * 3, Spectrum(2))).space.rounding
         assert rounding == (0.0, 0.0)
         assert (
-            Index(
-                ["abcabc"], Spectrum((1, 2), weights=(0.1, 0.3))
-            )._largest_data.space.rounding.relative
+            data_of(Index(["abcabc"], Spectrum((1, 2), weights=(0.1, 0.3)))).space.rounding.relative
             > 0
         )
 
@@ -150,7 +149,7 @@ class TestMismatch:
         want = [[mismatch(x, y, p, m, alphabet) for y in objects] for x in queries]
         np.testing.assert_array_equal(kernel.matrix(queries, objects), want)
         selves = [mismatch(x, x, p, m, alphabet) for x in queries]
-        space = Index(objects, kernel)._largest_data.space.queries(queries)
+        space = data_of(Index(objects, kernel)).space.queries(queries)
         np.testing.assert_array_equal(space.self_values(), selves)
 
     def test_no_mismatches_is_the_spectrum(self):

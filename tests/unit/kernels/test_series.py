@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from fastmks import Index, InvalidArgument, KernelValueError
 from fastmks import kernels as K
+from support.inside import data_of
 
 mpmath.mp.dps = 40
 NUMBERS = st.sampled_from([0.0, -0.0, 0.5, 1.0, -3.25, 40.0, 1e-200, 1e160])
@@ -43,7 +44,7 @@ def exact(x, y, bandwidth, triangular=None):
 )
 def test_every_alignment_is_counted(x, y, bandwidth, triangular):
     kernel = K.GlobalAlignment(bandwidth, triangular)
-    rounding = Index([x, y], kernel)._largest_data.space.rounding.relative
+    rounding = data_of(Index([x, y], kernel)).space.rounding.relative
     roots = [mpmath.sqrt(exact(s, s, bandwidth, triangular)) for s in (x, y)]
     value = exact(x, y, bandwidth, triangular)
     assert abs(kernel(x, y) - value) <= rounding * roots[0] * roots[1]

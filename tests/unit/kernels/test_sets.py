@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as hnp
 from fastmks import Index, InvalidArgument, _core
 from fastmks.kernels import Jaccard, MinMax, Normalized, Tanimoto
 from support.comparing import assert_identical
+from support.inside import data_of
 
 N_BITS = 137
 SETS = st.lists(st.sets(st.integers(0, N_BITS - 1), max_size=40), min_size=1, max_size=12)
@@ -170,7 +171,7 @@ def test_engines_and_instruction_sets_agree(isa, n_bits):
         [set(np.flatnonzero(row)) for row in queries], [set(np.flatnonzero(row)) for row in bits]
     )
     index = Index(bits, Tanimoto())
-    assert index._largest_data.space.isa == isa
+    assert data_of(index).space.isa == isa
     for k in (1, 10, 300):
         order = np.lexsort((np.broadcast_to(np.arange(300), truth.shape), -truth))[:, :k]
         for algorithm in ("scan", "filter", "tree"):
@@ -328,7 +329,7 @@ def test_minmax_is_canonical_dense_and_sparse(pair):
 @given(vector_pairs())
 def test_minmax_keeps_its_stated_rounding(pair):
     queries, objects = pair
-    rounding = Index(objects, MinMax())._largest_data.space.rounding
+    rounding = data_of(Index(objects, MinMax())).space.rounding
     values = MinMax().matrix(queries, objects)
     for i, x in enumerate(queries):
         for j, y in enumerate(objects):
@@ -339,7 +340,7 @@ def test_minmax_keeps_its_stated_rounding(pair):
 def test_minmax_reaches_a_fair_share_of_its_rounding():
     rng = np.random.default_rng(1)
     rows = 1.0 + rng.random((40, 2000))
-    relative = Index(rows, MinMax())._largest_data.space.rounding.relative
+    relative = data_of(Index(rows, MinMax())).space.rounding.relative
     values = MinMax().matrix(rows[:5], rows)
     off = max(
         abs(Fraction(values[i, j]) - exact(rows[i], rows[j])) for i in range(5) for j in range(9)
@@ -355,7 +356,7 @@ def test_minmax_in_every_instruction_set(isa):
     truth = np.array([[canonical(x, y) for y in counts] for x in counts[:9]])
     for rows in (counts, counts.astype(float), sp.csr_array(counts)):
         index = Index(rows, MinMax())
-        assert index._largest_data.space.isa == isa
+        assert data_of(index).space.isa == isa
         np.testing.assert_array_equal(MinMax().matrix(rows[:9], rows), truth)
         assert_identical(
             index.search(rows[:9], 7, algorithm="filter"),
@@ -371,7 +372,7 @@ def test_facts():
         assert eval(repr(kernel)) == kernel
     bits = draw_bits(40, 100, seed=3)
     index = Index(bits, Tanimoto())
-    assert index._largest_data.space.rounding == (2.0**-53, 0.0)
+    assert data_of(index).space.rounding == (2.0**-53, 0.0)
     assert_identical(
         Index(bits, Normalized(Tanimoto())).search(bits[:3], 5), index.search(bits[:3], 5)
     )

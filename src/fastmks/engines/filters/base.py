@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from fastmks.engines.base import AboveFound, Cost, Search, TopKFound, plain_int64
+from fastmks.engines.base import AboveFound, Cost, SearchRequest, TopKFound, plain_int64
 from fastmks.engines.space import Space
 from fastmks.files.record import Record
 
@@ -50,36 +50,36 @@ class CoreFilter(ABC):
         """Return which figure of the filter its objects contradict; empty where none is."""
 
     @abstractmethod
-    def cost(self, counts: tuple[int, ...], search: Search) -> Cost:
+    def cost(self, counts: tuple[int, ...], request: SearchRequest) -> Cost:
         """Return the core's counts by name."""
 
-    def top_k(self, search: Search, k: int) -> TopKFound:
+    def top_k(self, request: SearchRequest, k: int) -> TopKFound:
         """Return the k best of each query: always exact, which keeps every promise about values."""
-        search.refuse_early_stop("; got algorithm='filter'")
-        with search.progress.bar(len(search.queries), unit=" queries") as report:
+        request.refuse_early_stop("; got algorithm='filter'")
+        with request.progress.bar(len(request.queries), unit=" queries") as report:
             values, positions, counts = type(self).core_top_k(
-                *search.among_all(self.space),
+                *request.among_all(self.space),
                 *self.structure,
-                search.skip_self,
+                request.skip_self,
                 k,
-                search.floors,
-                self.space.threads(search.threads),
+                request.floors,
+                self.space.threads(request.threads),
                 report,
             )
-        gap = np.zeros(len(search.queries))
-        return TopKFound(values, plain_int64(positions), gap, self.cost(counts, search))
+        gap = np.zeros(len(request.queries))
+        return TopKFound(values, plain_int64(positions), gap, self.cost(counts, request))
 
     def above(
-        self, search: Search, thresholds: np.ndarray[Any, np.dtype[np.float64]]
+        self, request: SearchRequest, thresholds: np.ndarray[Any, np.dtype[np.float64]]
     ) -> AboveFound:
         """Return all at or above each query's threshold."""
-        with search.progress.bar(len(search.queries), unit=" queries") as report:
+        with request.progress.bar(len(request.queries), unit=" queries") as report:
             (offsets, values, positions), counts = type(self).core_above(
-                *search.among_all(self.space),
+                *request.among_all(self.space),
                 *self.structure,
                 thresholds,
-                self.space.threads(search.threads),
+                self.space.threads(request.threads),
                 report,
             )
-        cost = self.cost(counts, search)
+        cost = self.cost(counts, request)
         return AboveFound(plain_int64(offsets), values, plain_int64(positions), cost)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from fastmks import _core
 from fastmks._util.progress import Progress
-from fastmks.engines.base import Cost, Search
+from fastmks.engines.base import Cost, SearchRequest
 from fastmks.engines.filters.axes import Axes, choose_axes
 from fastmks.engines.filters.base import CoreFilter, Report
 from fastmks.engines.space import Space
@@ -54,7 +54,7 @@ class Sketch(CoreFilter):
         except _core.CoordinateFault:
             return "the lengths of the vectors are not finite"
 
-    def cost(self, counts: tuple[int, ...], search: Search) -> Cost:
+    def cost(self, counts: tuple[int, ...], request: SearchRequest) -> Cost:
         """Return the core's counts by name."""
         evaluations, projections, bounds, operations = counts
         return Cost(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from fastmks import _core
-from fastmks.engines.base import Cost, Search
+from fastmks.engines.base import Cost, SearchRequest
 from fastmks.engines.filters.base import CoreFilter, Report
 from fastmks.files.record import Record
 
@@ -40,7 +40,7 @@ class OwnBounds(CoreFilter):
         """Return nothing: there is no figure."""
         return ""
 
-    def cost(self, counts: tuple[int, ...], search: Search) -> Cost:
+    def cost(self, counts: tuple[int, ...], request: SearchRequest) -> Cost:
         """Return the core's counts by name."""
         evaluations, bounds = counts
         return Cost(evaluations=evaluations, bounds=bounds)

@@ -15,7 +15,7 @@ import numpy as np
 from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
 from fastmks._util.progress import Progress
-from fastmks.engines.base import AboveFound, Cost, Search, TopKFound
+from fastmks.engines.base import AboveFound, Cost, SearchRequest, TopKFound
 from fastmks.engines.faults import Namer, named_faults
 from fastmks.engines.filters.base import CoreFilter, Report
 from fastmks.engines.scan import Scan
@@ -98,7 +98,7 @@ class Pivots(CoreFilter):
         rebuilt = _core.pivot_table(self.projection, self.space.threads(threads), report)
         return first_difference(self.table.arrays(), rebuilt.arrays())
 
-    def cost(self, counts: tuple[int, ...], search: Search) -> Cost:
+    def cost(self, counts: tuple[int, ...], request: SearchRequest) -> Cost:
         """Return the core's counts by name."""
         evaluations, projections, self_evaluations, bounds, operations = counts
         return Cost(
@@ -108,23 +108,23 @@ class Pivots(CoreFilter):
             bound_operations=operations,
         )
 
-    def top_k(self, search: Search, k: int) -> TopKFound:
+    def top_k(self, request: SearchRequest, k: int) -> TopKFound:
         """Return the k best of each query: always exact, which keeps every promise about values."""
-        if self._is_scanned(search):
-            return Scan(self.space).top_k(search, k)
-        if search.tracer is not None:
-            search.tracer.note(self.space, self.projection.pivots())
-        return super().top_k(search, k)
+        if self._is_scanned(request):
+            return Scan(self.space).top_k(request, k)
+        if request.tracer is not None:
+            request.tracer.note(self.space, self.projection.pivots())
+        return super().top_k(request, k)
 
-    def above(self, search: Search, thresholds: _Floats) -> AboveFound:
+    def above(self, request: SearchRequest, thresholds: _Floats) -> AboveFound:
         """Return all at or above each query's threshold."""
-        if self._is_scanned(search):
-            return Scan(self.space).above(search, thresholds)
-        return super().above(search, thresholds)
+        if self._is_scanned(request):
+            return Scan(self.space).above(request, thresholds)
+        return super().above(request, thresholds)
 
-    def _is_scanned(self, search: Search) -> bool:
+    def _is_scanned(self, request: SearchRequest) -> bool:
         """Whether the values asked for are no more than those with the pivots."""
-        return search.among is not None and len(search.among) <= self.projection.n_pivots
+        return request.among is not None and len(request.among) <= self.projection.n_pivots
 
 
 def build_pivots(

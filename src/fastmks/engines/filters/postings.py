@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from fastmks import _core
 from fastmks._util.progress import Progress
-from fastmks.engines.base import Cost, Search
+from fastmks.engines.base import Cost, SearchRequest
 from fastmks.engines.filters.base import CoreFilter, Report
 from fastmks.engines.space import Space
 from fastmks.errors import InvalidArgument
@@ -40,7 +40,7 @@ class Postings(CoreFilter):
         rebuilt = _core.postings(self.space.core, report)
         return first_difference(self.core.arrays(), rebuilt.arrays())
 
-    def cost(self, counts: tuple[int, ...], search: Search) -> Cost:
+    def cost(self, counts: tuple[int, ...], request: SearchRequest) -> Cost:
         """Return the core's counts by name."""
         evaluations, bounds, operations = counts
         return Cost(evaluations=evaluations, bounds=bounds, bound_operations=operations)

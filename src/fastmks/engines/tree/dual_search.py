@@ -9,10 +9,10 @@ import numpy as np
 
 from fastmks import _core
 from fastmks._util.progress import Progress
-from fastmks.engines.base import AboveFound, Search, TopKFound, plain_int64
+from fastmks.engines.base import AboveFound, SearchRequest, TopKFound, plain_int64
 from fastmks.engines.space import Space
+from fastmks.engines.traversal import Traversal
 from fastmks.engines.tree.search import WalkedTree, named_cost, plan
-from fastmks.engines.tree.traversal import Traversal
 from fastmks.engines.tree.tree import Tree, build_tree
 from fastmks.errors import InvalidArgument
 
@@ -37,36 +37,36 @@ class DualTree:
         """Memory of the tree."""
         return self.tree.n_bytes
 
-    def top_k(self, search: Search, k: int) -> TopKFound:
+    def top_k(self, request: SearchRequest, k: int) -> TopKFound:
         """Return the k best of each query."""
-        wanted = search.approximation
+        wanted = request.approximation
         unfit = [name for name in wanted.given() if name not in ("epsilon", "relative")]
         if unfit:
             raise InvalidArgument(
                 f"{unfit[0]} needs algorithm='tree': a dual-tree search shares its work among "
                 "queries, and so cannot divide it among them."
             )
-        query_tree = self._query_tree(search) if search.floors is None else None
+        query_tree = self._query_tree(request) if request.floors is None else None
         if query_tree is None:
-            return WalkedTree(self.tree, self.traversal).top_k(search, k)
-        bar = search.progress.bar(len(search.queries), unit=" queries")
-        with _queries_as_given(query_tree, search), bar as report:
+            return WalkedTree(self.tree, self.traversal).top_k(request, k)
+        bar = request.progress.bar(len(request.queries), unit=" queries")
+        with _queries_as_given(query_tree, request), bar as report:
             values, positions, gap, counts = _core.dual_tree_top_k(
                 self.tree.core,
                 query_tree.core,
-                search.core_of(self.space),
+                request.core_of(self.space),
                 query_tree.space.core,
-                self.space.places(search.among),
-                search.skip_self,
+                self.space.places(request.among),
+                request.skip_self,
                 k,
                 plan(self.tree, self.traversal, wanted),
                 wanted.epsilon,
                 wanted.relative,
-                search.threads,
+                request.threads,
                 report,
             )
-        cost = named_cost(counts, search)
-        if not search.skip_self:
+        cost = named_cost(counts, request)
+        if not request.skip_self:
             cost = replace(
                 cost,
                 self_evaluations=cost.self_evaluations + query_tree.core.build_self_evaluations,
@@ -75,35 +75,35 @@ class DualTree:
         return TopKFound(values, plain_int64(positions), gap, cost)
 
     def above(
-        self, search: Search, thresholds: np.ndarray[Any, np.dtype[np.float64]]
+        self, request: SearchRequest, thresholds: np.ndarray[Any, np.dtype[np.float64]]
     ) -> AboveFound:
         """Return all at or above each query's threshold, query by query.
 
         Thresholds are given and not found, so queries have nothing to learn from each other.
         """
-        return WalkedTree(self.tree, self.traversal).above(search, thresholds)
+        return WalkedTree(self.tree, self.traversal).above(request, thresholds)
 
-    def _query_tree(self, search: Search) -> Tree | None:
+    def _query_tree(self, request: SearchRequest) -> Tree | None:
         """Return the tree of the queries; None where there can be none."""
-        if search.skip_self:
+        if request.skip_self:
             return self.tree
-        if len(search.queries) == 0 or not search.queries.compares_queries:
+        if len(request.queries) == 0 or not request.queries.compares_queries:
             return None
         return build_tree(
-            search.queries,
+            request.queries,
             base=self.tree.base,
-            threads=search.threads,
+            threads=request.threads,
             progress=Progress(False),
             name="queries[{}]".format,
         )
 
 
 @contextmanager
-def _queries_as_given(query_tree: Tree, search: Search) -> Iterator[None]:
+def _queries_as_given(query_tree: Tree, request: SearchRequest) -> Iterator[None]:
     """Turn places of queries in faults of the core into their positions as given."""
     try:
         yield
     except (_core.ValueFault, _core.NotMercerFault, _core.ReturnFault) as fault:
-        if not search.skip_self:
+        if not request.skip_self:
             fault.args = (query_tree.space.slot(fault.args[0]), *fault.args[1:])
         raise

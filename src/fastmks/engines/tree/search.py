@@ -8,9 +8,9 @@ import numpy as np
 
 from fastmks import _core
 from fastmks.engines.approximation import EXACT, Approximation
-from fastmks.engines.base import AboveFound, Cost, Search, TopKFound, plain_int64
+from fastmks.engines.base import AboveFound, Cost, SearchRequest, TopKFound, plain_int64
 from fastmks.engines.space import Space
-from fastmks.engines.tree.traversal import Traversal
+from fastmks.engines.traversal import Traversal
 from fastmks.engines.tree.tree import Tree
 
 __all__ = ["WalkedTree", "named_cost", "plan"]
@@ -43,19 +43,19 @@ class WalkedTree:
         """Memory of the tree."""
         return self.tree.n_bytes
 
-    def top_k(self, search: Search, k: int) -> TopKFound:
+    def top_k(self, request: SearchRequest, k: int) -> TopKFound:
         """Return the k best of each query."""
-        wanted = search.approximation
-        n_among = len(self.tree) if search.among is None else len(search.among)
-        with search.progress.bar(len(search.queries), unit=" queries") as report:
+        wanted = request.approximation
+        n_among = len(self.tree) if request.among is None else len(request.among)
+        with request.progress.bar(len(request.queries), unit=" queries") as report:
             values, positions, gap, counts = _core.tree_top_k(
                 self.tree.core,
-                search.core_of(self.space),
-                search.queries.core,
-                self.space.places(search.among),
-                search.skip_self,
+                request.core_of(self.space),
+                request.queries.core,
+                self.space.places(request.among),
+                request.skip_self,
                 k,
-                search.floors,
+                request.floors,
                 plan(self.tree, self.traversal, wanted),
                 wanted.epsilon,
                 wanted.relative,
@@ -63,30 +63,30 @@ class WalkedTree:
                 wanted.seconds,
                 0 if wanted.n_drawn == n_among else wanted.n_drawn,
                 wanted.seed % 2**64,
-                search.threads,
+                request.threads,
                 report,
             )
-        return TopKFound(values, plain_int64(positions), gap, named_cost(counts, search))
+        return TopKFound(values, plain_int64(positions), gap, named_cost(counts, request))
 
     def above(
         self,
-        search: Search,
+        request: SearchRequest,
         thresholds: np.ndarray[Any, np.dtype[np.float64]],
     ) -> AboveFound:
         """Return all at or above each query's threshold."""
-        with search.progress.bar(len(search.queries), unit=" queries") as report:
+        with request.progress.bar(len(request.queries), unit=" queries") as report:
             (offsets, values, positions), counts = _core.tree_above(
                 self.tree.core,
-                search.core_of(self.space),
-                search.queries.core,
-                self.space.places(search.among),
+                request.core_of(self.space),
+                request.queries.core,
+                self.space.places(request.among),
                 thresholds,
                 plan(self.tree, self.traversal),
-                search.threads,
+                request.threads,
                 report,
             )
         return AboveFound(
-            plain_int64(offsets), values, plain_int64(positions), named_cost(counts, search)
+            plain_int64(offsets), values, plain_int64(positions), named_cost(counts, request)
         )
 
 
@@ -113,7 +113,7 @@ def plan(tree: Tree, traversal: Traversal, approximation: Approximation = EXACT)
     return _core.Traversal(order, block, 0 if block == 1 else cheap, set(traversal.bounds))
 
 
-def named_cost(counts: dict[str, int], search: Search) -> Cost:
+def named_cost(counts: dict[str, int], request: SearchRequest) -> Cost:
     """Return the counts of a search in the words of Cost."""
     pruned = {name.replace("after_", ""): n for name, n in counts.items() if "after_" in name}
     pruned |= {name.replace("before_", "parent "): n for name, n in counts.items() if "bef" in name}

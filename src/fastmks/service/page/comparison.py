@@ -9,7 +9,7 @@ import numpy as np
 
 from fastmks._util.check import check_count
 from fastmks._util.progress import Progress
-from fastmks.engines.tree.traversal import Traversal
+from fastmks.engines.traversal import Traversal
 from fastmks.errors import InvalidArgument
 from fastmks.index.hits import Hits
 from fastmks.index.index import Index
@@ -29,7 +29,7 @@ _SOON = 0.02  # seconds of a scan that is not worth sparing
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class _PageSearch:
     """A request, checked; what the library checks is left to it."""
 
     choice: Choice
@@ -75,7 +75,7 @@ def compare(view: View, request: Mapping[str, Any], progress: Progress) -> dict[
     }
 
 
-def _read(view: View, request: Mapping[str, Any], progress: Progress) -> _Wanted:
+def _read(view: View, request: Mapping[str, Any], progress: Progress) -> _PageSearch:
     unknown = [name for name in request if name not in _FIELDS]
     if unknown:
         raise InvalidArgument(f"{unknown[0]!r} is none of the fields {', '.join(_FIELDS)}.")
@@ -95,7 +95,7 @@ def _read(view: View, request: Mapping[str, Any], progress: Progress) -> _Wanted
     k = check_count("k", request.get("k", 10), most=min(MOST_HITS, len(view.index)))
     given = {name: request.get(name) for name in ("epsilon", "rank", "budget")}
     promises = {name: value for name, value in given.items() if value is not None}
-    return _Wanted(choice, query, query_id, k, algorithm, promises, progress)
+    return _PageSearch(choice, query, query_id, k, algorithm, promises, progress)
 
 
 def _as_batch(query: Any) -> Any:
@@ -103,7 +103,7 @@ def _as_batch(query: Any) -> Any:
 
 
 def _search(
-    index: Index, wanted: _Wanted, algorithm: str, promises: Mapping[str, Any], *, trace: bool
+    index: Index, wanted: _PageSearch, algorithm: str, promises: Mapping[str, Any], *, trace: bool
 ) -> Hits:
     return index.search(
         wanted.query,
@@ -116,7 +116,9 @@ def _search(
     )
 
 
-def _seconds(index: Index, wanted: _Wanted, algorithm: str, promises: Mapping[str, Any]) -> float:
+def _seconds(
+    index: Index, wanted: _PageSearch, algorithm: str, promises: Mapping[str, Any]
+) -> float:
     """Return what the search takes at best, with everything built."""
     taken: list[float] = []
     while len(taken) < _N_TIMED and sum(taken) < _LONG:
@@ -124,7 +126,7 @@ def _seconds(index: Index, wanted: _Wanted, algorithm: str, promises: Mapping[st
     return min(taken)
 
 
-def _scan_seconds(index: Index, wanted: _Wanted, plan: Plan) -> float | None:
+def _scan_seconds(index: Index, wanted: _PageSearch, plan: Plan) -> float | None:
     """Return what a scan takes: measured where that is soon done, else as the plan has it."""
     forecast = plan.forecasts.get("scan")
     if forecast is not None and forecast.seconds_per_query > _SOON:
@@ -135,7 +137,7 @@ def _scan_seconds(index: Index, wanted: _Wanted, plan: Plan) -> float | None:
     return _seconds(index, wanted, "scan", {})
 
 
-def _drawn_hits(view: View, wanted: _Wanted, hits: Hits, exact: Hits) -> list[dict[str, Any]]:
+def _drawn_hits(view: View, wanted: _PageSearch, hits: Hits, exact: Hits) -> list[dict[str, Any]]:
     last = exact.values[0, -1]
     return [
         {
@@ -170,7 +172,7 @@ def _in_words(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _on_map(view: View, wanted: _Wanted, hits: Hits) -> dict[str, Any] | None:
+def _on_map(view: View, wanted: _PageSearch, hits: Hits) -> dict[str, Any] | None:
     map_ = view.map(wanted.choice, wanted.progress)
     assert hits.evaluated is not None  # it was traced
     if map_ is None:
@@ -188,7 +190,7 @@ def _on_map(view: View, wanted: _Wanted, hits: Hits) -> dict[str, Any] | None:
     }
 
 
-def _in_tree(view: View, wanted: _Wanted, hits: Hits) -> dict[str, Any] | None:
+def _in_tree(view: View, wanted: _PageSearch, hits: Hits) -> dict[str, Any] | None:
     if hits.stats.algorithm != "tree":
         return None
     assert hits.evaluated is not None

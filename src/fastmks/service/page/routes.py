@@ -13,6 +13,7 @@ from fastmks._util.check import check_count
 from fastmks._util.progress import Progress
 from fastmks.errors import InvalidArgument
 from fastmks.index.index import Index
+from fastmks.index.view import view_of
 from fastmks.service.body import Bodies
 from fastmks.service.guards import ROUTE, answer_refusal
 from fastmks.service.json import read_json, to_json
@@ -187,7 +188,7 @@ def _about(view: View, given: Mapping[str, Any], progress: Progress) -> dict[str
     return {
         "version": view.version,
         "size": n_objects,
-        "kind": view.index._snapshot.like.kind,
+        "kind": view_of(view.index).kind,
         "form": view.form.name,
         "n_columns": view.form.n_columns,
         "is_large": view.is_large,

@@ -10,9 +10,9 @@ import numpy as np
 
 from fastmks._util.fork_safe import Lock
 from fastmks._util.progress import Progress
-from fastmks.engines.tree.tree import Tree
 from fastmks.errors import InvalidArgument
 from fastmks.index.index import Index
+from fastmks.index.view import IndexView, view_of
 from fastmks.kernels import Kernel
 from fastmks.kernels.object_kernel import leaves
 from fastmks.kernels.objects import Objects, join_objects, joins_at_once, read_more, read_objects
@@ -48,13 +48,14 @@ class View:
         self.is_large = len(index) > most_objects or is_heavy
         self._made: dict[tuple[str, str], Any] = {}
         self._locks: dict[tuple[str, str], Lock] = {}
-        settings = self.index._snapshot.settings
+        seen = view_of(self.index)
+        settings = seen.settings
         self.has_text_ids = settings.has_text_ids
         sample = self.index.get(self.index.ids[self._spread(_N_SAMPLE)])
         self.form: Form = replace(find_form(sample, settings.kernel), limits=limits)
         is_dense = isinstance(sample, np.ndarray) and self.form.n_columns <= _MOST_COLUMNS
         self._has_axes = self.form.is_vector and is_dense
-        has_tree = settings.algorithm in ("tree", "dual-tree") and self.index._snapshot.is_single
+        has_tree = seen.builds == "tree" and seen.is_single
         choices = list_choices(
             settings.kernel,
             self.form,
@@ -75,7 +76,7 @@ class View:
 
     def under(self, choice: Choice, progress: Progress, *, algorithm: str) -> Index:
         """Return the index of the same objects under a kernel; in one part for a tree of it."""
-        if choice.text == OWN and (algorithm != "tree" or self._can_have_tree):
+        if choice.text == OWN and (algorithm != "tree" or view_of(self.index).can_have_tree):
             return self.index
         return self._make("index", choice.text, progress, lambda: self._build(choice, progress))
 
@@ -101,7 +102,7 @@ class View:
             "icicle",
             choice.text,
             progress,
-            lambda: make_icicle(_tree(index, progress), progress),
+            lambda: make_icicle(view_of(index).tree(progress), progress),
         )
 
     def drawn_map(self, choice: Choice) -> Map | None:
@@ -154,12 +155,6 @@ class View:
         rng = np.random.default_rng(0)
         return np.sort(rng.choice(n_objects, size=most, replace=False, shuffle=False))
 
-    @property
-    def _can_have_tree(self) -> bool:
-        """Whether a tree of the index would be one, of all objects; few new ones are scanned."""
-        snapshot = self.index._snapshot
-        return snapshot.is_single and not snapshot.segments[0].data.is_small
-
     def _map_text(self, choice: Choice) -> str:
         return "" if self._has_axes else choice.text
 
@@ -192,21 +187,21 @@ class Views:
         self._most_objects, self._limits = most_objects, limits
         self._versions = itertools.count(1)
         self._lock = Lock(self, _FROM_WITHIN)
-        self._seen: tuple[Any, View] | None = None
+        self._seen: tuple[IndexView, View] | None = None
 
     def now(self, progress: Progress) -> View:
         """Return the view of the index as it is."""
         with self._lock.alone(progress.check):
             index = self._find_index()
-            snapshot = index._snapshot
-            if self._seen is None or self._seen[0] is not snapshot:
+            seen = view_of(index)
+            if self._seen is None or self._seen[0] != seen:
                 view = View(
                     index,
                     next(self._versions),
                     most_objects=self._most_objects,
                     limits=self._limits,
                 )
-                self._seen = snapshot, view
+                self._seen = seen, view
             return self._seen[1]
 
 
@@ -224,8 +219,3 @@ def _read(objects: Any, kernel: Kernel, progress: Progress) -> Objects:
         chunks.append(read_more(objects[begin : begin + _N_READ], kernel, like))
     progress.check_now()
     return join_objects(kernel, chunks)
-
-
-def _tree(index: Index, progress: Progress) -> Tree:
-    """Return the tree of an index in one part; what is built can be stopped."""
-    return index._snapshot.segments[0].data.engines.tree(progress)

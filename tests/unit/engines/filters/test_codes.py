@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 from fastmks import Index, InvalidArgument, KernelValueError, load
 from fastmks import kernels as K
 from fastmks._util.progress import Progress
-from fastmks.engines.base import Search
+from fastmks.engines.base import SearchRequest
 from fastmks.engines.filters.axes import choose_axes
 from fastmks.engines.filters.codes import build_sketch
 from fastmks.engines.scan import Scan
 from support.comparing import assert_identical
+from support.inside import data_of
 from support.programs import run_python
 
 KERNELS = [
@@ -78,10 +79,8 @@ def queries_for(rows):
 
 
 def exact_search(space, queries):
-    return Search(
+    return SearchRequest(
         queries=space.queries(queries),
-        among=None,
-        skip_self=False,
         threads=1,
         progress=Progress(False),
     )
@@ -127,7 +126,7 @@ def test_no_bound_is_below_the_value_it_bounds(kernel, data):
 @pytest.mark.parametrize("kernel", [K.Linear(), K.Polynomial(2), K.Gaussian(1.0), K.Cosine()])
 def test_every_instruction_set_gives_the_same(isa, kernel):
     rows = clustered(3000, 37).astype(np.float32)
-    space = Index(rows, kernel)._largest_data.space
+    space = data_of(Index(rows, kernel)).space
     assert space.isa == isa
     search = exact_search(space, rows[:9] + 0.5)
     sketch = build_sketch(space, dimension=20, threads=1, progress=Progress(False))
@@ -182,7 +181,7 @@ def test_vectors_too_long_for_bounds_are_an_error():
 
 def test_bandwidths_beyond_all_scale_have_no_scores():
     index = Index([[1.0], [2.0]], K.Gaussian(1e100))
-    assert not index._largest_data.engines.has_offer
+    assert not data_of(index).engines.has_offer
     assert_identical(  # through pivots
         index.search([1.0], k=2, algorithm="filter"), index.search([1.0], k=2, algorithm="scan")
     )
@@ -262,7 +261,7 @@ def test_many_leaves_are_looked_at_by_groups(kernel, data):
 @pytest.mark.parametrize("kernel", [K.Linear(), K.Cosine(), K.Gaussian(2.0), K.Polynomial(2)])
 def test_any_number_of_axes_gives_the_same(dimension, kernel):
     rows = clustered(1000, 30)
-    space = Index(rows, kernel)._largest_data.space
+    space = data_of(Index(rows, kernel)).space
     search = exact_search(space, rows[:20] + 0.01)
     sketch = build_sketch(space, dimension=dimension, threads=1, progress=Progress(False))
     assert sketch.dimension == dimension
@@ -273,12 +272,10 @@ def test_any_number_of_axes_gives_the_same(dimension, kernel):
 
 def test_axes_are_orthonormal_and_as_many_as_pay():
     low_rank = rng().standard_normal((4000, 3)) @ rng().standard_normal((3, 60))
-    axes = choose_axes(
-        Index(low_rank + 1e-3 * rng().standard_normal((4000, 60)))._largest_data.space
-    )
+    axes = choose_axes(data_of(Index(low_rank + 1e-3 * rng().standard_normal((4000, 60)))).space)
     np.testing.assert_allclose(axes.rows @ axes.rows.T, np.eye(axes.dimension), atol=1e-13)
     assert 3 <= axes.dimension <= 12
-    isotropic = choose_axes(Index(rng().standard_normal((4000, 60)))._largest_data.space)
+    isotropic = choose_axes(data_of(Index(rng().standard_normal((4000, 60)))).space)
     assert isotropic.dimension == 60
 
 
@@ -297,9 +294,9 @@ def test_cosines_of_close_vectors_are_bounded_by_distances(kernel, tiny):
     rows = 1.0 + 0.02 * clustered(3000, 12)
     rows[::50] = 0.0  # zero vectors have cosine 0, whatever their distance
     index = Index(rows, kernel)
-    assert choose_axes(index._largest_data.space).origin is not None
+    assert choose_axes(data_of(index).space).origin is not None
     far_apart = rng().standard_normal((3000, 60))
-    assert choose_axes(Index(far_apart, kernel)._largest_data.space).origin is None
+    assert choose_axes(data_of(Index(far_apart, kernel)).space).origin is None
     queries = np.concatenate([rows[:40] + 1e-3, -rows[:5], np.zeros((1, 12)), tiny * rows[1:3]])
     for k in (1, 10, 3000):
         hits = index.search(queries, k, algorithm="filter")
@@ -338,9 +335,9 @@ def test_many_columns_by_the_planner_and_in_files(tmp_path):
     index = Index(rows, algorithm="auto")
     for _ in range(400):
         hits = index.search(rows[:2], k=2)
-        if index._largest_data.engines.has_built_filter:
+        if data_of(index).engines.has_built_filter:
             break
-    assert index._largest_data.engines.has_built_filter
+    assert data_of(index).engines.has_built_filter
     assert_identical(hits, index.search(rows[:2], k=2, algorithm="scan"))
     index.save(tmp_path / "wide.fmks")
     loaded = load(tmp_path / "wide.fmks")
@@ -361,11 +358,12 @@ def test_choosing_axes_takes_no_more_memory_than_the_objects(shape):
     import numpy as np, resource
     from fastmks import Index
     from fastmks.engines.filters.axes import choose_axes
+    from fastmks.index.view import view_of
     def greatest():
         return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     rows = np.random.default_rng(0).random({shape}, dtype=np.float32)
-    space = Index(rows)._largest_data.space
-    choose_axes(Index(rows[:20, :50])._largest_data.space)  # whatever is loaded for it
+    space = view_of(Index(rows)).space
+    choose_axes(view_of(Index(rows[:20, :50])).space)  # whatever is loaded for it
     before = greatest()
     choose_axes(space)
     print(greatest() - before, rows.nbytes)

@@ -21,10 +21,11 @@ from fastmks import (
 from fastmks import kernels as K
 from fastmks._util.progress import Progress
 from fastmks.engines.approximation import Approximation
-from fastmks.engines.base import Search
+from fastmks.engines.base import SearchRequest
 from fastmks.engines.faults import named_faults
 from fastmks.engines.filters.pivots import build_pivots
 from fastmks.engines.scan import Scan
+from support.inside import data_of
 from support.kinds import KINDS
 from support.strategies import search_problems
 
@@ -32,11 +33,11 @@ QUIET = Progress(False)
 
 
 def space_of(objects, kernel):
-    return Index(objects, kernel, algorithm="scan")._largest_data.space
+    return data_of(Index(objects, kernel, algorithm="scan")).space
 
 
 def ask(space, queries=None, *, among=None, threads=1):
-    return Search(
+    return SearchRequest(
         queries=space if queries is None else space.queries(queries),
         among=among,
         skip_self=queries is None,
@@ -184,10 +185,8 @@ def test_budgets_need_a_tree():
     space = space_of([[1.0], [2.0]], K.Linear())
     pivots = build_pivots(space, threads=1, progress=QUIET)
     for option in ("budget", "seconds"):
-        search = Search(
+        search = SearchRequest(
             queries=space.queries([[1.0]]),
-            among=None,
-            skip_self=False,
             threads=1,
             progress=QUIET,
             approximation=Approximation(**{option: 1}),

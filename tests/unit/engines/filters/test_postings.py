@@ -14,7 +14,7 @@ from fastmks import InvalidArgument, KernelValueError, _core
 from fastmks import kernels as K
 from fastmks._util.progress import Progress
 from fastmks.engines.approximation import Approximation
-from fastmks.engines.base import Search
+from fastmks.engines.base import SearchRequest
 from fastmks.engines.faults import named_faults
 from fastmks.engines.filters.postings import build_postings, fits_postings
 from fastmks.engines.scan import Scan
@@ -59,7 +59,7 @@ def make_space(objects, kernel):
 
 
 def make_search(queries, *, among=None, skip_self=False, threads=1, **more):
-    return Search(
+    return SearchRequest(
         queries=queries,
         among=among,
         skip_self=skip_self,

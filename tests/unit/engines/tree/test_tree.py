@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fastmks import Index, InvalidArgument, KernelValueError, Traversal
 from fastmks import kernels as K
-from fastmks.engines.tree.traversal import BOUNDS
+from fastmks.engines.traversal import BOUNDS
 from support.comparing import assert_identical
 from support.strategies import MERCER, search_problems
 

@@ -9,6 +9,8 @@ const HINTS = {
   auto: "The index chooses by what it has measured.",
   scan: "Evaluates every object.",
 };
+/** Those that the page offers, in the order of its list. */
+export const ALGORITHMS = Object.keys(HINTS);
 const APPROXIMATE = ["epsilon", "rank", "budget"];
 const at = (id) => document.getElementById(id);
 
@@ -25,6 +27,7 @@ export class Controls {
     };
     at("k").max = about.sliders.k.most;
     at("k").oninput = () => this.#set({ k: Number(at("k").value) });
+    at("algorithm").replaceChildren(...ALGORITHMS.map((name) => element("option", { value: name, text: name })));
     at("algorithm").onchange = () => this.#choose(at("algorithm").value);
     for (const name of APPROXIMATE) {
       at(name).oninput = () => {

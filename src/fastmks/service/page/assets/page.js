@@ -1,6 +1,6 @@
 // The page: a query, and what each kernel answers. One request at a time; late answers are dropped.
 
-import { Controls } from "./controls.js";
+import { ALGORITHMS, Controls } from "./controls.js";
 import { count, described, drawing, element, forgetColours } from "./drawings.js";
 import { Objects } from "./objects.js";
 import { Panel } from "./panels.js";
@@ -78,7 +78,7 @@ function restore() {
   const { least, most, value } = about.sliders.k;
   state.kernels = kernels.length ? kernels : known;
   state.k = state.k === null ? value : Math.min(most, Math.max(least, Math.round(state.k)));
-  if (!["tree", "filter", "auto", "scan"].includes(state.algorithm)) state.algorithm = about.kernels[0].algorithms[0];
+  if (!ALGORITHMS.includes(state.algorithm)) state.algorithm = about.kernels[0].algorithms[0];
   if (state.epsilon !== null) state.epsilon = Math.min(1, state.epsilon);
   for (const name of ["rank", "budget"]) {
     if (state[name] !== null) state[name] = Math.min(about.size, Math.max(state.k, Math.round(state[name])));

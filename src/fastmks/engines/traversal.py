@@ -7,7 +7,7 @@ from fastmks import _core
 from fastmks._util.check import check_count, check_number
 from fastmks.errors import InvalidArgument
 
-__all__ = ["BOUNDS", "Traversal", "check_base", "check_traversal"]
+__all__ = ["BOUNDS", "DEFAULT_TRAVERSAL", "Traversal", "check_base", "check_traversal"]
 
 BOUNDS = ("ball", "cap", "shell", "parent")
 _ORDERS = ("auto", "best-first", "level")
@@ -66,13 +66,13 @@ def check_base(base: Any) -> float:
     return number
 
 
-_DEFAULT = Traversal()
+DEFAULT_TRAVERSAL = Traversal()
 
 
 def check_traversal(traversal: Any) -> Traversal:
     """Return a Traversal; None means the default one."""
     if traversal is None:
-        return _DEFAULT
+        return DEFAULT_TRAVERSAL
     if not isinstance(traversal, Traversal):
         raise InvalidArgument(f"traversal must be a fastmks.Traversal; got {traversal!r}.")
     return traversal
