@@ -20,7 +20,8 @@ NB_MODULE(_core, m) {
     fastmks::bindings::register_own(m);
     fastmks::bindings::register_sets(m);
     fastmks::bindings::register_scan(m);
-    fastmks::bindings::register_sketch(m);
+    fastmks::bindings::register_own_bounds(m);
+    fastmks::bindings::register_codes(m);
     fastmks::bindings::register_postings(m);
     fastmks::bindings::register_pivots(m);
     fastmks::bindings::register_tree(m);

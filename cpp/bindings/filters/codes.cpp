@@ -68,64 +68,65 @@ std::optional<Result<double>> origin(const AxisProjection& projection) {
     return copied(projection.origin(), {projection.n_columns()});
 }
 
-Axes axes_of(const Sketch& sketch) {
-    return std::const_pointer_cast<AxisProjection>(sketch.axes());  // nanobind has none to const
+Axes axes_of(const CodeTable& table) {
+    return std::const_pointer_cast<AxisProjection>(table.axes());  // nanobind has none to const
 }
 
-std::shared_ptr<Sketch> sketch(const Space& objects, const std::shared_ptr<Projection>& projection,
-                               std::size_t threads, const nb::object& progress) {
+std::shared_ptr<CodeTable> code_table(const Space& objects,
+                                      const std::shared_ptr<Projection>& projection,
+                                      std::size_t threads, const nb::object& progress) {
     const Watch watch = python_watch(progress);
     const WithoutGil without_gil;
-    return std::make_shared<Sketch>(objects, projection, threads, watch);
+    return std::make_shared<CodeTable>(objects, projection, threads, watch);
 }
 
-std::string find_fault(const Sketch& sketch, const Space& objects, std::size_t threads,
+std::string find_fault(const CodeTable& table, const Space& objects, std::size_t threads,
                        const nb::object& progress) {
     const Watch watch = python_watch(progress);
     const WithoutGil without_gil;
-    return sketch.find_fault(objects, threads, watch);
+    return table.find_fault(objects, threads, watch);
 }
 
-NamedArrays arrays(const nb::handle_t<Sketch>& self) {
-    return to_dict(nb::cast<const Sketch&>(self).arrays(), self);
+NamedArrays arrays(const nb::handle_t<CodeTable>& self) {
+    return to_dict(nb::cast<const CodeTable&>(self).arrays(), self);
 }
 
-std::shared_ptr<Sketch> restore(const Space& objects, const NamedArrays& arrays) {
+std::shared_ptr<CodeTable> restore(const Space& objects, const NamedArrays& arrays) {
     const Arrays parts = from_dict(arrays);
     const WithoutGil without_gil;
-    return std::make_shared<Sketch>(objects, parts);
+    return std::make_shared<CodeTable>(objects, parts);
 }
 
-void check_sketch(const Sketch& sketch, const Space& objects) {
-    if (sketch.size() != objects.size()) {
-        throw std::invalid_argument("the sketch is of other objects");
+void check_table(const CodeTable& table, const Space& objects) {
+    if (table.size() != objects.size()) {
+        throw std::invalid_argument("the table is of other objects");
     }
 }
 
 auto top_k(const Space& objects, const Space& queries, const std::optional<Positions>& among,
-           const std::optional<Positions>& names, const Sketch& sketch, bool skip_self,
+           const std::optional<Positions>& names, const CodeTable& table, bool skip_self,
            std::size_t k, const std::optional<Thresholds>& floors, std::size_t threads,
            const nb::object& progress) {
     const ScanProblem problem = scan_problem(objects, queries, among, skip_self, names, floors);
-    check_sketch(sketch, objects);
+    check_table(table, objects);
     return count_top_k(problem, k, progress, [&](const Watch& watch, double* values, auto* hits) {
-        return to_counts(sketch_top_k(problem, sketch, k, threads, watch, values, hits));
+        return to_counts(codes_top_k(problem, table, k, threads, watch, values, hits));
     });
 }
 
 auto above(const Space& objects, const Space& queries, const std::optional<Positions>& among,
-           const std::optional<Positions>& names, const Sketch& sketch,
+           const std::optional<Positions>& names, const CodeTable& table,
            const Thresholds& thresholds, std::size_t threads, const nb::object& progress) {
     const ScanProblem problem = scan_problem(objects, queries, among, false, names);
-    check_sketch(sketch, objects);
+    check_table(table, objects);
     return count_above(problem, thresholds, progress, [&](const Watch& watch, auto& answers) {
-        return to_counts(sketch_above(problem, sketch, thresholds.data(), threads, watch, answers));
+        return to_counts(codes_above(problem, table, thresholds.data(), threads, watch, answers));
     });
 }
 
 }  // namespace
 
-void register_sketch(nb::module_& m) {
+void register_codes(nb::module_& m) {
     static nb::handle coordinate_fault;
     coordinate_fault = new_fault(m, "CoordinateFault");
     nb::register_exception_translator(
@@ -142,24 +143,24 @@ void register_sketch(nb::module_& m) {
     nb::class_<AxisProjection, Projection>(m, "AxisProjection", "Puts vectors on axes.")
         .def("rows", &rows)
         .def("origin", &origin);
-    nb::class_<Sketch>(m, "Sketch", "Objects in 8-bit codes that bound their scores.")
-        .def("__len__", &Sketch::size)
-        .def_prop_ro("dimension", &Sketch::dimension)
-        .def_prop_ro("n_leaves", &Sketch::n_leaves)
+    nb::class_<CodeTable>(m, "CodeTable", "Objects in 8-bit codes that bound their scores.")
+        .def("__len__", &CodeTable::size)
+        .def_prop_ro("dimension", &CodeTable::dimension)
+        .def_prop_ro("n_leaves", &CodeTable::n_leaves)
         .def_prop_ro("axes", &axes_of)
         .def("find_fault", &find_fault, "objects"_a, "threads"_a, "progress"_a.none())
-        .def_prop_ro("n_bytes", &Sketch::n_bytes)
+        .def_prop_ro("n_bytes", &CodeTable::n_bytes)
         .def("arrays", &arrays);
     m.def("axis_projection", &axis_projection, "objects"_a, "axes"_a, "origin"_a.none());
     m.def("choose_axes", &choose, "objects"_a, "queries"_a.none(), "dimension"_a.none(), "n_hits"_a,
           "threads"_a, "progress"_a.none());
     m.def("guess_axes_seconds", &guess_axes_seconds, "n_objects"_a, "n_columns"_a);
-    m.def("sketch", &sketch, "objects"_a, "projection"_a, "threads"_a, "progress"_a.none());
-    m.def("restore_sketch", &restore, "objects"_a, "arrays"_a);
-    m.def("sketch_top_k", &top_k, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
-          "sketch"_a, "skip_self"_a, "k"_a, "floors"_a.none(), "threads"_a, "progress"_a.none());
-    m.def("sketch_above", &above, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
-          "sketch"_a, "thresholds"_a, "threads"_a, "progress"_a.none());
+    m.def("code_table", &code_table, "objects"_a, "projection"_a, "threads"_a, "progress"_a.none());
+    m.def("restore_codes", &restore, "objects"_a, "arrays"_a);
+    m.def("codes_top_k", &top_k, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
+          "table"_a, "skip_self"_a, "k"_a, "floors"_a.none(), "threads"_a, "progress"_a.none());
+    m.def("codes_above", &above, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
+          "table"_a, "thresholds"_a, "threads"_a, "progress"_a.none());
 }
 
 }  // namespace fastmks::bindings

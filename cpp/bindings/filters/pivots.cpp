@@ -96,7 +96,7 @@ auto top_k(const Space& objects, const Space& queries, const std::optional<Posit
     const ScanProblem problem = scan_problem(objects, queries, among, skip_self, names, floors);
     check_table(table, objects);
     return count_top_k(problem, k, progress, [&](const Watch& watch, double* values, auto* hits) {
-        return to_counts(pivot_top_k(problem, table, k, threads, watch, values, hits));
+        return to_counts(pivots_top_k(problem, table, k, threads, watch, values, hits));
     });
 }
 
@@ -106,7 +106,7 @@ auto above(const Space& objects, const Space& queries, const std::optional<Posit
     const ScanProblem problem = scan_problem(objects, queries, among, false, names);
     check_table(table, objects);
     return count_above(problem, thresholds, progress, [&](const Watch& watch, auto& answers) {
-        return to_counts(pivot_above(problem, table, thresholds.data(), threads, watch, answers));
+        return to_counts(pivots_above(problem, table, thresholds.data(), threads, watch, answers));
     });
 }
 
@@ -131,9 +131,9 @@ void register_pivots(nb::module_& m) {
     m.def("pivot_table", &pivot_table, "projection"_a, "threads"_a, "progress"_a.none(),
           nb::keep_alive<0, 1>());
     m.def("restore_pivots", &restore, "objects"_a, "arrays"_a);
-    m.def("pivot_top_k", &top_k, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
+    m.def("pivots_top_k", &top_k, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
           "table"_a, "skip_self"_a, "k"_a, "floors"_a.none(), "threads"_a, "progress"_a.none());
-    m.def("pivot_above", &above, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
+    m.def("pivots_above", &above, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
           "table"_a, "thresholds"_a, "threads"_a, "progress"_a.none());
 }
 

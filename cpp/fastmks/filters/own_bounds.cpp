@@ -16,9 +16,9 @@ constexpr std::size_t values_per_call = 256;
 constexpr std::size_t first_block = 16;  // objects evaluated before the first look at a threshold
 
 // The search of one query at a time; keeps its memory from query to query.
-class FilterSearch {
+class OwnBoundsSearch {
 public:
-    FilterSearch(const ScanProblem& problem, Worker& worker)
+    OwnBoundsSearch(const ScanProblem& problem, Worker& worker)
         : problem_(problem), worker_(worker), loops_(loops_for(problem.objects.isa()).vectors) {}
 
     void top_k(std::size_t query, std::size_t k, TopK& best) {
@@ -193,7 +193,7 @@ BoundCounts for_each_query(const ScanProblem& problem, std::size_t threads, cons
     std::mutex mutex;
     const std::size_t n_tasks = (n + queries_per_task - 1) / queries_per_task;
     parallel_for(n_tasks, threads, watch, [&](std::size_t task, Worker& worker) {
-        FilterSearch search(problem, worker);
+        OwnBoundsSearch search(problem, worker);
         const std::size_t end = std::min(n, (task + 1) * queries_per_task);
         for (std::size_t query = task * queries_per_task; query < end; ++query) {
             answer(query, search);
@@ -208,9 +208,9 @@ BoundCounts for_each_query(const ScanProblem& problem, std::size_t threads, cons
 
 }  // namespace
 
-BoundCounts filter_top_k(const ScanProblem& problem, std::size_t k, std::size_t threads,
-                         const Watch& watch, double* values, std::int64_t* positions) {
-    return for_each_query(problem, threads, watch, [&](std::size_t query, FilterSearch& search) {
+BoundCounts own_bounds_top_k(const ScanProblem& problem, std::size_t k, std::size_t threads,
+                             const Watch& watch, double* values, std::int64_t* positions) {
+    return for_each_query(problem, threads, watch, [&](std::size_t query, OwnBoundsSearch& search) {
         TopK best(k, problem.floor(query));
         search.top_k(query, k, best);
         const std::vector<Hit>& hits = best.sorted();
@@ -221,10 +221,11 @@ BoundCounts filter_top_k(const ScanProblem& problem, std::size_t k, std::size_t 
     });
 }
 
-BoundCounts filter_above(const ScanProblem& problem, const double* thresholds, std::size_t threads,
-                         const Watch& watch, std::vector<std::vector<Hit>>& answers) {
+BoundCounts own_bounds_above(const ScanProblem& problem, const double* thresholds,
+                             std::size_t threads, const Watch& watch,
+                             std::vector<std::vector<Hit>>& answers) {
     answers.resize(problem.queries.size());
-    return for_each_query(problem, threads, watch, [&](std::size_t query, FilterSearch& search) {
+    return for_each_query(problem, threads, watch, [&](std::size_t query, OwnBoundsSearch& search) {
         search.above(query, thresholds[query], answers[query]);
     });
 }

@@ -291,9 +291,9 @@ BoundCounts for_each_query(const ScanProblem& problem, const PivotTable& table, 
 
 }  // namespace
 
-BoundCounts pivot_top_k(const ScanProblem& problem, const PivotTable& table, std::size_t k,
-                        std::size_t threads, const Watch& watch, double* values,
-                        std::int64_t* positions) {
+BoundCounts pivots_top_k(const ScanProblem& problem, const PivotTable& table, std::size_t k,
+                         std::size_t threads, const Watch& watch, double* values,
+                         std::int64_t* positions) {
     const auto answer = [&](std::size_t query, PivotSearch& search) {
         TopK best(k, problem.floor(query));
         search.top_k(query, k, best);
@@ -306,9 +306,9 @@ BoundCounts pivot_top_k(const ScanProblem& problem, const PivotTable& table, std
     return for_each_query(problem, table, threads, watch, answer);
 }
 
-BoundCounts pivot_above(const ScanProblem& problem, const PivotTable& table,
-                        const double* thresholds, std::size_t threads, const Watch& watch,
-                        std::vector<std::vector<Hit>>& answers) {
+BoundCounts pivots_above(const ScanProblem& problem, const PivotTable& table,
+                         const double* thresholds, std::size_t threads, const Watch& watch,
+                         std::vector<std::vector<Hit>>& answers) {
     answers.resize(problem.queries.size());
     const auto answer = [&](std::size_t query, PivotSearch& search) {
         search.above(query, thresholds[query], answers[query]);

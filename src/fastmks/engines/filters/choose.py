@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fastmks._util.progress import Progress
 from fastmks.engines.filters.axes import choose_axes
 from fastmks.engines.filters.base import CoreFilter
-from fastmks.engines.filters.codes import Sketch, build_sketch, guess_build_seconds, restore_sketch
+from fastmks.engines.filters.codes import Codes, build_codes, guess_build_seconds, restore_codes
 from fastmks.engines.filters.own_bounds import OwnBounds
 from fastmks.engines.filters.pivots import build_pivots, can_have_pivots, restore_pivots
 from fastmks.engines.filters.postings import build_postings, fits_postings, restore_postings
@@ -81,7 +81,7 @@ def offer_filter(
         guess_build_seconds(len(space), space.n_columns, axes.dimension),
         _QUERY_SECONDS + len(space) * axes.seconds_per_object,
         f"{axes.dimension} axes leave {axes.survivors:.2g} of a sample",
-        lambda threads, progress: build_sketch(
+        lambda threads, progress: build_codes(
             space, axes=axes, threads=threads, progress=progress
         ),
     )
@@ -105,9 +105,9 @@ def build_filter(
         return OwnBounds(space)
     if space.has_dense_scores:
         axes = None
-        if isinstance(like, Sketch) and len(like.space) >= len(space) // 2:
+        if isinstance(like, Codes) and len(like.space) >= len(space) // 2:
             axes = like.axes
-        return build_sketch(space, axes=axes, threads=threads, progress=progress)
+        return build_codes(space, axes=axes, threads=threads, progress=progress)
     if fits_postings(space):
         return build_postings(space, progress=progress)
     if can_have_pivots(space):
@@ -124,7 +124,7 @@ def restore_filter(space: Space, record: Record) -> CoreFilter:
     if kind == "own bounds" and space.has_bounds:
         return OwnBounds(space)
     if kind == "sketch" and space.has_dense_scores:
-        return restore_sketch(space, record)
+        return restore_codes(space, record)
     if kind == "postings" and fits_postings(space):
         return restore_postings(space, record)
     if kind == "pivots" and can_have_pivots(space):

@@ -11,20 +11,20 @@ from fastmks.engines.space import Space
 from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record, restoring
 
-__all__ = ["Sketch", "build_sketch", "guess_build_seconds", "restore_sketch"]
+__all__ = ["Codes", "build_codes", "guess_build_seconds", "restore_codes"]
 
 
 @dataclass(frozen=True)
-class Sketch(CoreFilter):
+class Codes(CoreFilter):
     """Bounds the scores of all objects from their codes, and evaluates what the bounds leave."""
 
-    core: _core.Sketch
+    core: _core.CodeTable
     axes: Axes
-    core_top_k = _core.sketch_top_k
-    core_above = _core.sketch_above
+    core_top_k = _core.codes_top_k
+    core_above = _core.codes_above
 
     @property
-    def structure(self) -> tuple[_core.Sketch]:
+    def structure(self) -> tuple[_core.CodeTable]:
         """The codes."""
         return (self.core,)
 
@@ -63,7 +63,7 @@ class Sketch(CoreFilter):
 
 
 def guess_build_seconds(n_objects: int, n_columns: int, dimension: int | None = None) -> float:
-    """Return about what a sketch takes to build on one thread, with or without its axes."""
+    """Return about what the codes take to build on one thread, with or without its axes."""
     axes_seconds = 0.0
     if dimension is None:
         dimension = min(n_columns, 64)
@@ -72,30 +72,30 @@ def guess_build_seconds(n_objects: int, n_columns: int, dimension: int | None = 
     return axes_seconds + n_objects * per_object
 
 
-def build_sketch(
+def build_codes(
     space: Space,
     *,
     axes: Axes | None = None,
     dimension: int | None = None,
     threads: int,
     progress: Progress,
-) -> Sketch:
-    """Return a sketch of the vectors of a space that has scores, on the axes given if any."""
+) -> Codes:
+    """Return the codes of the vectors of a space that has scores, on the axes given if any."""
     if axes is None:
         axes = choose_axes(space, dimension=dimension, threads=threads, progress=progress)
     with progress.bar(2 * len(space), unit=" objects") as report:
         try:
-            core = _core.sketch(space.core, axes.core, threads, report)
+            core = _core.code_table(space.core, axes.core, threads, report)
         except _core.CoordinateFault:
             raise InvalidArgument(
                 "algorithm='filter' cannot bound vectors whose lengths leave the float64 range. "
                 "Rescale them, or pass algorithm='scan'."
             ) from None
-        return Sketch(space, core, axes)
+        return Codes(space, core, axes)
 
 
-def restore_sketch(space: Space, record: Record) -> Sketch:
-    """Return the sketch of a file."""
+def restore_codes(space: Space, record: Record) -> Codes:
+    """Return the codes of a file."""
     with restoring("the codes"):
-        core = _core.restore_sketch(space.core, dict(record.arrays))
-    return Sketch(space, core, Axes(core.axes))
+        core = _core.restore_codes(space.core, dict(record.arrays))
+    return Codes(space, core, Axes(core.axes))

@@ -14,8 +14,8 @@ __all__ = ["OwnBounds"]
 class OwnBounds(CoreFilter):
     """Evaluates in the order of the kernel's own bounds, until none is left that matters."""
 
-    core_top_k = _core.filter_top_k
-    core_above = _core.filter_above
+    core_top_k = _core.own_bounds_top_k
+    core_above = _core.own_bounds_above
 
     @property
     def n_bytes(self) -> int:

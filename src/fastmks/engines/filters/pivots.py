@@ -60,8 +60,8 @@ class Pivots(CoreFilter):
     forecasts: tuple[Forecast, ...]  # of every number of pivots looked at; empty when it was given
     build_evaluations: int  # of K(x, y); K(x, x) is evaluated once per object besides
     build_seconds: float
-    core_top_k = _core.pivot_top_k
-    core_above = _core.pivot_above
+    core_top_k = _core.pivots_top_k
+    core_above = _core.pivots_above
 
     def __repr__(self) -> str:
         return (
