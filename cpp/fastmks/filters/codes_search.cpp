@@ -25,44 +25,32 @@ constexpr std::size_t most_candidates = 4096;  // wait for a better threshold
 class GroupSearch {
 public:
     GroupSearch(const ScanProblem& problem, const CodeTable& table,
-                const std::vector<char>* allowed, Worker& worker)
+                const std::vector<char>& allowed, std::size_t begin, std::size_t end,
+                Worker& worker)
         : problem_(problem),
           table_(table),
-          allowed_(allowed),
+          allowed_(allowed.empty() ? nullptr : &allowed),
+          begin_(begin),
+          end_(end),
           worker_(worker),
           loops_(loops_for(problem.objects.isa()).codes),
           coder_(problem.objects, table, loops_),
           leaves_(table, loops_) {}
 
-    // Prepares queries [begin, end).
-    void start(std::size_t begin, std::size_t end, std::size_t k) {
-        queries_.reserve(end - begin);
-        Coordinates coordinates;
-        table_.projection().project(problem_.queries, begin, end, coordinates);
-        std::vector<LeafQuery> leaf_queries;
-        std::vector<char> is_finite;
-        for (std::size_t i = begin; i < end; ++i) {
-            Query& query = queries_.emplace_back(i, k);
-            query.batch = problem_.queries.batch(i, i + 1);
-            coder_.place(coordinates, i - begin, query);
-            leaf_queries.push_back(coder_.leaf_query(query));
-            is_finite.push_back(query.is_finite);
-        }
-        counts_.projections += coordinates.evaluations;
-        counts_.operations += (end - begin) * table_.projection().operations();
-        bounds_.resize(end - begin);
-        leaves_.start(std::move(leaf_queries), std::move(is_finite));
-        worker_.advance(0);
-    }
-
-    void top_k(std::size_t k) {
+    template <class Write>
+    void top_k(std::size_t k, Write write) {
+        start(k);
         k_ = k;
         for (Query& query : queries_) query.has_leasts = may_have_leasts(query);
         for (std::size_t i = 0; i < queries_.size(); ++i) begin_top_k(i);
         sweep();
+        for (Query& query : queries_) write(query.index, query.best);
+        worker_.advance(queries_.size());
     }
 
-    void above(const double* thresholds) {
+    template <class Write>
+    void above(const double* thresholds, Write write) {
+        start(1);
         thresholds_ = thresholds;
         for (std::size_t i = 0; i < queries_.size(); ++i) {
             set_useless(queries_[i], thresholds[queries_[i].index]);
@@ -70,12 +58,10 @@ public:
         }
         k_ = values_per_call;
         sweep();
-        for (Query& query : queries_) {
-            std::sort(query.found.begin(), query.found.end(), ranks_before);
-        }
+        for (Query& query : queries_) write(query.index, query.found);
+        worker_.advance(queries_.size());
     }
 
-    [[nodiscard]] std::vector<Query>& queries() noexcept { return queries_; }
     [[nodiscard]] BoundCounts counts() const noexcept {
         BoundCounts counts = counts_;
         counts.bounds += leaves_.n_bounds();
@@ -84,6 +70,27 @@ public:
     }
 
 private:
+    // Prepares the queries.
+    void start(std::size_t k) {
+        queries_.reserve(end_ - begin_);
+        Coordinates coordinates;
+        table_.projection().project(problem_.queries, begin_, end_, coordinates);
+        std::vector<LeafQuery> leaf_queries;
+        std::vector<char> is_finite;
+        for (std::size_t i = begin_; i < end_; ++i) {
+            Query& query = queries_.emplace_back(i, k);
+            query.batch = problem_.queries.batch(i, i + 1);
+            coder_.place(coordinates, i - begin_, query);
+            leaf_queries.push_back(coder_.leaf_query(query));
+            is_finite.push_back(query.is_finite);
+        }
+        counts_.projections += coordinates.evaluations;
+        counts_.operations += (end_ - begin_) * table_.projection().operations();
+        bounds_.resize(end_ - begin_);
+        leaves_.start(std::move(leaf_queries), std::move(is_finite));
+        worker_.advance(0);
+    }
+
     // Notes that only values of at least `value` matter to a query.
     void set_useless(Query& query, double value) {
         if (!(value > query.value)) return;
@@ -379,6 +386,8 @@ private:
     const ScanProblem& problem_;
     const CodeTable& table_;
     const std::vector<char>* allowed_;
+    std::size_t begin_;
+    std::size_t end_;
     Worker& worker_;
     const CodeLoops& loops_;
     QueryCoder coder_;
@@ -394,22 +403,10 @@ private:
     std::vector<CodeBounds> bounds_;
 };
 
-// Calls answer(search) for each group of queries on up to `threads` threads.
-template <class Answer>
-BoundCounts search_groups(const ScanProblem& problem, const CodeTable& table, std::size_t k,
-                          std::size_t threads, const Watch& watch, Answer answer) {
+std::size_t group_size_of(const ScanProblem& problem, const CodeTable& table, std::size_t threads) {
     const std::size_t n = problem.queries.size();
-    std::size_t group = std::clamp<std::size_t>(most_bounds / table.n_leaves(), 4, most_queries);
-    group = std::max<std::size_t>(1, std::min(group, (n + threads - 1) / threads));
-    const std::vector<char> allowed = allowed_objects(problem);
-    return fastmks::for_each_group(
-        n, group, threads, watch, [&](std::size_t begin, std::size_t end, Worker& worker) {
-            GroupSearch search(problem, table, allowed.empty() ? nullptr : &allowed, worker);
-            search.start(begin, end, k);
-            answer(search);
-            worker.advance(end - begin);
-            return search.counts();
-        });
+    const auto group = std::clamp<std::size_t>(most_bounds / table.n_leaves(), 4, most_queries);
+    return std::max<std::size_t>(1, std::min(group, (n + threads - 1) / threads));
 }
 
 }  // namespace
@@ -417,26 +414,15 @@ BoundCounts search_groups(const ScanProblem& problem, const CodeTable& table, st
 BoundCounts codes_top_k(const ScanProblem& problem, const CodeTable& table, std::size_t k,
                         std::size_t threads, const Watch& watch, double* values,
                         std::int64_t* positions) {
-    return search_groups(problem, table, k, threads, watch, [&](GroupSearch& search) {
-        search.top_k(k);
-        for (Query& query : search.queries()) {
-            const std::vector<Hit>& hits = best_of(query.best, k);
-            for (std::size_t rank = 0; rank < k; ++rank) {
-                values[problem.row(query.index) * k + rank] = hits[rank].value;
-                positions[problem.row(query.index) * k + rank] = hits[rank].position;
-            }
-        }
-    });
+    return groups_top_k<GroupSearch>(problem, k, group_size_of(problem, table, threads), threads,
+                                     watch, values, positions, table, allowed_objects(problem));
 }
 
 BoundCounts codes_above(const ScanProblem& problem, const CodeTable& table,
                         const double* thresholds, std::size_t threads, const Watch& watch,
                         std::vector<std::vector<Hit>>& answers) {
-    answers.resize(problem.queries.size());
-    return search_groups(problem, table, 1, threads, watch, [&](GroupSearch& search) {
-        search.above(thresholds);
-        for (Query& query : search.queries()) answers[query.index] = std::move(query.found);
-    });
+    return groups_above<GroupSearch>(problem, thresholds, group_size_of(problem, table, threads),
+                                     threads, watch, answers, table, allowed_objects(problem));
 }
 
 }  // namespace fastmks
