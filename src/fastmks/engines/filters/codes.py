@@ -1,17 +1,19 @@
 """The filter of vectors: 8-bit codes on principal axes bound every value."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from fastmks import _core
 from fastmks._util.progress import Progress
-from fastmks.engines.base import Cost, Search
 from fastmks.engines.filters.axes import Axes, choose_axes
-from fastmks.engines.filters.base import CoreFilter, Report
+from fastmks.engines.filters.base import CoreFilter, FilterKind, FilterOffer, Report
 from fastmks.engines.space import Space
 from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record, restoring
 
-__all__ = ["Codes", "build_codes", "guess_build_seconds", "restore_codes"]
+__all__ = ["CODES", "Codes", "build_codes"]
+
+_QUERY_SECONDS = 5e-6  # of a query, whatever the objects
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Codes(CoreFilter):
 
     def record(self) -> Record:
         """What the codes are made of, for a file."""
-        return Record({"kind": "sketch"}, self.core.arrays())
+        return Record({"kind": CODES.name}, self.core.arrays())
 
     @property
     def check_steps(self) -> int:
@@ -54,15 +56,8 @@ class Codes(CoreFilter):
         except _core.CoordinateFault:
             return "the lengths of the vectors are not finite"
 
-    def cost(self, counts: tuple[int, ...], search: Search) -> Cost:
-        """Return the core's counts by name."""
-        evaluations, projections, bounds, operations = counts
-        return Cost(
-            evaluations=evaluations + projections, bounds=bounds, bound_operations=operations
-        )
 
-
-def guess_build_seconds(n_objects: int, n_columns: int, dimension: int | None = None) -> float:
+def _guess_seconds(n_objects: int, n_columns: int, dimension: int | None = None) -> float:
     """Return about what the codes take to build on one thread, with or without its axes."""
     axes_seconds = 0.0
     if dimension is None:
@@ -94,8 +89,44 @@ def build_codes(
         return Codes(space, core, axes)
 
 
-def restore_codes(space: Space, record: Record) -> Codes:
+def _restore(space: Space, record: Record) -> Codes:
     """Return the codes of a file."""
     with restoring("the codes"):
         core = _core.restore_codes(space.core, dict(record.arrays))
     return Codes(space, core, Axes(core.axes))
+
+
+def _build(
+    space: Space, *, threads: int, progress: Progress, like: CoreFilter | None, **_: Any
+) -> Codes:
+    """Return codes on the axes of a filter of at least half as many like objects, if there is one.
+
+    Choosing axes takes longer than the codes of few objects.
+    """
+    axes = None
+    if isinstance(like, Codes) and len(like.space) >= len(space) // 2:
+        axes = like.axes
+    return build_codes(space, axes=axes, threads=threads, progress=progress)
+
+
+def _offer(
+    space: Space, queries: Space, k: int, *, threads: int, progress: Progress
+) -> FilterOffer:
+    axes = choose_axes(space, queries=queries, k=k, threads=threads, progress=progress)
+    return FilterOffer(
+        space,
+        _guess_seconds(len(space), space.n_columns, axes.dimension),
+        _QUERY_SECONDS + len(space) * axes.seconds_per_object,
+        f"{axes.dimension} axes leave {axes.survivors:.2g} of a sample",
+        lambda threads, progress: build_codes(space, axes=axes, threads=threads, progress=progress),
+    )
+
+
+CODES = FilterKind(
+    name="sketch",
+    serves=lambda space: space.has_dense_scores,
+    build=_build,
+    restore=_restore,
+    guess_seconds=lambda space: _guess_seconds(len(space), space.n_columns),
+    offer=_offer,
+)
