@@ -14,21 +14,4 @@ namespace fastmks::bindings {
 /// A new exception type of the module, for a fault of the core.
 [[nodiscard]] nanobind::handle new_fault(nanobind::module_& m, const char* name);
 
-// One function per bound noun; module.cpp calls them in the order of the layers.
-void register_watch(nanobind::module_& m);
-void register_matrix(nanobind::module_& m);
-void register_stores(nanobind::module_& m);
-void register_grams(nanobind::module_& m);
-void register_graphs(nanobind::module_& m);
-void register_spaces(nanobind::module_& m);
-void register_alignments(nanobind::module_& m);
-void register_sets(nanobind::module_& m);
-void register_own(nanobind::module_& m);
-void register_scan(nanobind::module_& m);
-void register_own_bounds(nanobind::module_& m);
-void register_codes(nanobind::module_& m);
-void register_postings(nanobind::module_& m);
-void register_pivots(nanobind::module_& m);
-void register_tree(nanobind::module_& m);
-
 }  // namespace fastmks::bindings

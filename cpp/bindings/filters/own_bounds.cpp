@@ -1,6 +1,5 @@
 #include "fastmks/filters/own_bounds.hpp"
 
-#include "bindings/bindings.hpp"
 #include "bindings/filters/filters.hpp"
 
 namespace fastmks::bindings {

@@ -1,7 +1,6 @@
 #include <tuple>
 #include <vector>
 
-#include "bindings/bindings.hpp"
 #include "bindings/filters/filters.hpp"
 #include "fastmks/filters/pivot_search.hpp"
 

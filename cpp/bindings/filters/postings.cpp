@@ -1,6 +1,5 @@
 #include "fastmks/filters/postings.hpp"
 
-#include "bindings/bindings.hpp"
 #include "bindings/filters/filters.hpp"
 
 namespace fastmks::bindings {
