@@ -301,7 +301,7 @@ def _follow(objects: Any, fields: tuple[int, ...], leaf: ObjectKernel, name: str
             _part(item, field, _named(f"{name}[{i}]", fields[:depth]))
             for i, item in enumerate(objects)
         ]
-    if leaf.compares.startswith("vectors") and all(isinstance(one, Real) for one in objects):
+    if leaf.kind.words.startswith("vectors") and all(isinstance(one, Real) for one in objects):
         return [[one] for one in objects]
     return objects
 
