@@ -19,8 +19,9 @@ from fastmks.data.bits import (
     read_sparse_bits,
     restore_bits,
 )
+from fastmks.data.frames import is_table
 from fastmks.data.kinds import JsonFormat, ObjectKind, Schema, is_of, refuse
-from fastmks.data.object_lists import is_sparse, is_table, list_objects
+from fastmks.data.object_lists import is_sparse, list_objects
 from fastmks.data.restore_checks import check_kind
 from fastmks.data.sets import (
     MemberStore,

@@ -13,12 +13,12 @@ from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
 from fastmks._util.check import check_unmasked
 from fastmks.data.base import Store
+from fastmks.data.frames import is_table, read_table
 from fastmks.data.kinds import JsonFormat, ObjectKind, Schema, floats, is_of, refuse
-from fastmks.data.object_lists import is_sparse, is_table, list_objects
+from fastmks.data.object_lists import is_sparse, list_objects
 from fastmks.data.ragged import join_offsets, offsets_of, take_runs
 from fastmks.data.restore_checks import check_kind, restored, restored_offsets
 from fastmks.data.strings import FOR_STRINGS
-from fastmks.data.vector_input import read_table
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record, restoring
 

@@ -10,8 +10,8 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_non_negative
 
+from fastmks.data.frames import is_table
 from fastmks.data.graphs import GRAPHS
-from fastmks.data.object_lists import is_table
 from fastmks.data.sets import SETS
 from fastmks.data.strings import STRINGS
 from fastmks.errors import InvalidArgument
