@@ -3,6 +3,17 @@
 #include "bindings/bindings.hpp"
 #include "bindings/core/gil.hpp"
 
+namespace fastmks::bindings {
+
+// One for each bound noun.
+using Register = void(nanobind::module_&);
+Register register_faults, register_watch, register_matrix, register_stores, register_grams,
+    register_spaces, register_graphs, register_alignments, register_own, register_sets,
+    register_scan, register_own_bounds, register_codes, register_postings, register_pivots,
+    register_tree;
+
+}  // namespace fastmks::bindings
+
 NB_MODULE(_core, m) {
     m.doc() = "The compiled core of fastmks: private, and free to change.";
     // An index that outlives the interpreter is no news to its user; tests count references
@@ -10,19 +21,13 @@ NB_MODULE(_core, m) {
     nanobind::set_leak_warnings(false);
     m.attr("version") = FASTMKS_VERSION;
     fastmks::bindings::watch_for_the_end_of_python();
-    fastmks::bindings::register_faults(m);
-    fastmks::bindings::register_watch(m);
-    fastmks::bindings::register_matrix(m);
-    fastmks::bindings::register_stores(m);
-    fastmks::bindings::register_grams(m);
-    fastmks::bindings::register_spaces(m);
-    fastmks::bindings::register_graphs(m);
-    fastmks::bindings::register_alignments(m);
-    fastmks::bindings::register_own(m);
-    fastmks::bindings::register_sets(m);
-    fastmks::bindings::register_scan(m);
-    fastmks::bindings::register_sketch(m);
-    fastmks::bindings::register_postings(m);
-    fastmks::bindings::register_pivots(m);
-    fastmks::bindings::register_tree(m);
+    using namespace fastmks::bindings;
+    // A class comes after those that it is made of.
+    for (Register* const add :
+         {register_faults, register_watch, register_matrix, register_stores, register_grams,
+          register_spaces, register_graphs, register_alignments, register_own, register_sets,
+          register_scan, register_own_bounds, register_codes, register_postings, register_pivots,
+          register_tree}) {
+        add(m);
+    }
 }

@@ -55,7 +55,7 @@ struct Snapshot {
         const auto projection = std::make_shared<AxisProjection>(
             ScoreKind::product, padded_rows(axes.data(), 3, n_columns), 3, n_columns,
             std::vector<double>{}, dense.isa());
-        sketch = std::make_unique<Sketch>(dense, projection, n_threads, ignore);
+        codes = std::make_unique<CodeTable>(dense, projection, n_threads, ignore);
         postings = std::make_unique<Postings>(sparse, ignore);
         const std::vector<std::int64_t> pivots{5, 77, 300};
         table = std::make_unique<PivotTable>(std::make_shared<PivotProjection>(dense, pivots),
@@ -66,7 +66,7 @@ struct Snapshot {
 
     void restore() {
         built.tree = restore_cover_tree(moved(arrays_of(built.tree)), n_objects);
-        sketch = std::make_unique<Sketch>(dense, moved(sketch->arrays()));
+        codes = std::make_unique<CodeTable>(dense, moved(codes->arrays()));
         postings = std::make_unique<Postings>(sparse, moved(postings->arrays()));
         const Arrays arrays = moved(table->arrays());
         const ArrayReader reader(arrays);
@@ -87,12 +87,12 @@ struct Snapshot {
             const TreeProblem in_tree{built.tree, built.space, dense_queries, nullptr, false, {}};
             tree_top_k(in_tree, k, {}, {}, n_threads, ignore, {values, positions, gaps.data()});
         } else if (engine == 1) {
-            sketch_top_k(problem(), *sketch, k, n_threads, ignore, values, positions);
+            codes_top_k(problem(), *codes, k, n_threads, ignore, values, positions);
         } else if (engine == 2) {
             const ScanProblem in_lists{sparse, sparse_queries, Selection::range(0, n_objects)};
             postings_top_k(in_lists, *postings, k, n_threads, ignore, values, positions);
         } else {
-            pivot_top_k(problem(), *table, k, n_threads, ignore, values, positions);
+            pivots_top_k(problem(), *table, k, n_threads, ignore, values, positions);
         }
         return found;
     }
@@ -100,7 +100,7 @@ struct Snapshot {
     Vectors vectors, asked;
     Built built;
     VectorSpace dense, sparse, dense_queries, sparse_queries;
-    std::unique_ptr<Sketch> sketch;
+    std::unique_ptr<CodeTable> codes;
     std::unique_ptr<Postings> postings;
     std::unique_ptr<PivotTable> table;
     Answer truth;

@@ -110,14 +110,14 @@ def filter_case(space, asked, built, restore, name, levels):
     return Case(built, lambda arrays: restore(space, arrays), search)
 
 
-def sketch_case(kernel, n=600, columns=5, n_asked=5):
+def codes_case(kernel, n=600, columns=5, n_asked=5):
     objects = RNG(3).normal(size=(n, columns)).round(2)
     objects[5] = 0.0
     space = space_of(objects, kernel)
     asked = space.queries(RNG(4).normal(size=(n_asked, columns))).core
     axes = choose_axes(space, dimension=min(columns, 3))
-    built = _core.sketch(space.core, axes.core, 2, None)
-    return filter_case(space.core, asked, built, _core.restore_sketch, "sketch", [0.1, 2.0])
+    built = _core.code_table(space.core, axes.core, 2, None)
+    return filter_case(space.core, asked, built, _core.restore_codes, "codes", [0.1, 2.0])
 
 
 def postings_case(kernel, n=700, columns=30):
@@ -141,7 +141,7 @@ def pivots_case(m=6, n=300):
     def restore(objects, arrays):
         return _core.restore_pivots(objects, arrays)[1]
 
-    return filter_case(space.core, asked, built, restore, "pivot", [0.1, 0.9])
+    return filter_case(space.core, asked, built, restore, "pivots", [0.1, 0.9])
 
 
 def letters_of(texts):
@@ -168,10 +168,10 @@ def grams_case(length, mismatches, alphabet, n_letters):
 
 CASES = {
     "tree": tree_case,
-    "sketch of products": lambda: sketch_case(K.Linear()),
-    "sketch of cosines": lambda: sketch_case(K.Cosine()),
-    "sketch of distances": lambda: sketch_case(K.Gaussian(2.0)),
-    "sketch of even powers": lambda: sketch_case(K.Polynomial(2)),
+    "codes of products": lambda: codes_case(K.Linear()),
+    "codes of cosines": lambda: codes_case(K.Cosine()),
+    "codes of distances": lambda: codes_case(K.Gaussian(2.0)),
+    "codes of even powers": lambda: codes_case(K.Polynomial(2)),
     "postings of products": lambda: postings_case(K.Linear()),
     "postings of cosines": lambda: postings_case(K.Cosine()),
     "postings in many columns": lambda: postings_case(K.Linear(), 300, 5_000_000),
@@ -184,7 +184,7 @@ CASES = {
     "grams with mismatches": lambda: grams_case(4, 2, "ACGT", 5),
 }
 # Leaves so many that groups of them have boxes: larger, so not in every example.
-LARGE = {"sketch of many leaves": lambda: sketch_case(K.Linear(), 512 * 256, 2, 2)}
+LARGE = {"codes of many leaves": lambda: codes_case(K.Linear(), 512 * 256, 2, 2)}
 
 
 @pytest.fixture(scope="module", params=[*CASES, *LARGE])
@@ -492,7 +492,7 @@ def test_one_forged_number_does_no_harm(name):
 
 
 def test_forged_boxes_of_groups_do_no_harm():
-    case = LARGE["sketch of many leaves"]()
+    case = LARGE["codes of many leaves"]()
     rng = RNG(10)
     numbers = [np.array(x).astype("<f4").tobytes() for x in (np.nan, np.inf, -3e38, 3e38, 0.0)]
     for i, part in enumerate(case.arrays()):
@@ -505,7 +505,7 @@ def test_forged_boxes_of_groups_do_no_harm():
 
 def test_lies_about_scores_are_faults():
     """Lower bounds that no object reaches leave too few answers, and a search says so."""
-    case = kept("sketch of products")
+    case = kept("codes of products")
     arrays = damaged(case.arrays(), [])
     arrays["tails"][:] = -1e6
     restored = case.restore(arrays)

@@ -3,7 +3,6 @@
 #include <memory>
 #include <stdexcept>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -47,30 +46,6 @@ HitArrays run_above(const ScanProblem& problem, const Thresholds& thresholds,
         flattened = flatten(run(watch));
     }
     return to_arrays(std::move(flattened));
-}
-
-/// The same, with what `run` returns: the counts of the search.
-template <class Run>
-auto count_top_k(const ScanProblem& problem, std::size_t k, const nb::object& progress, Run run) {
-    std::invoke_result_t<Run, const Watch&, double*, std::int64_t*> counts;
-    TopKArrays found = run_top_k(problem, k, progress,
-                                 [&](const Watch& watch, double* values, std::int64_t* positions) {
-                                     counts = run(watch, values, positions);
-                                 });
-    return std::tuple_cat(std::move(found), std::make_tuple(counts));
-}
-
-/// The answers that `run` fills in, and the counts that it returns.
-template <class Run>
-auto count_above(const ScanProblem& problem, const Thresholds& thresholds,
-                 const nb::object& progress, Run run) {
-    std::vector<std::vector<Hit>> answers;
-    std::invoke_result_t<Run, const Watch&, std::vector<std::vector<Hit>>&> counts;
-    HitArrays found = run_above(problem, thresholds, progress, [&](const Watch& watch) {
-        counts = run(watch, answers);
-        return std::move(answers);
-    });
-    return std::make_tuple(std::move(found), counts);
 }
 
 }  // namespace fastmks::bindings

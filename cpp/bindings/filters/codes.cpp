@@ -1,37 +1,15 @@
 #include "fastmks/filters/codes.hpp"
 
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-
 #include <algorithm>
-#include <memory>
-#include <optional>
-#include <stdexcept>
-#include <tuple>
 
 #include "bindings/bindings.hpp"
-#include "bindings/core/archive.hpp"
-#include "bindings/core/arrays.hpp"
-#include "bindings/core/gil.hpp"
-#include "bindings/core/running.hpp"
+#include "bindings/filters/filters.hpp"
 #include "fastmks/filters/axes.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace fastmks::bindings {
 namespace {
 
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Counts = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>;
-
-Counts to_counts(const BoundCounts& counts) {
-    return {counts.evaluations, counts.projections, counts.bounds, counts.operations};
-}
-
 using Axes = std::shared_ptr<AxisProjection>;
 
 Axes axis_projection(const Space& objects, const Matrix& axes,
@@ -68,87 +46,48 @@ std::optional<Result<double>> origin(const AxisProjection& projection) {
     return copied(projection.origin(), {projection.n_columns()});
 }
 
-Axes axes_of(const Sketch& sketch) {
-    return std::const_pointer_cast<AxisProjection>(sketch.axes());  // nanobind has none to const
+Axes axes_of(const CodeTable& table) {
+    return std::const_pointer_cast<AxisProjection>(table.axes());  // nanobind has none to const
 }
 
-std::shared_ptr<Sketch> sketch(const Space& objects, const std::shared_ptr<Projection>& projection,
-                               std::size_t threads, const nb::object& progress) {
+std::shared_ptr<CodeTable> code_table(const Space& objects,
+                                      const std::shared_ptr<Projection>& projection,
+                                      std::size_t threads, const nb::object& progress) {
     const Watch watch = python_watch(progress);
     const WithoutGil without_gil;
-    return std::make_shared<Sketch>(objects, projection, threads, watch);
+    return std::make_shared<CodeTable>(objects, projection, threads, watch);
 }
 
-std::string find_fault(const Sketch& sketch, const Space& objects, std::size_t threads,
+std::string find_fault(const CodeTable& table, const Space& objects, std::size_t threads,
                        const nb::object& progress) {
     const Watch watch = python_watch(progress);
     const WithoutGil without_gil;
-    return sketch.find_fault(objects, threads, watch);
-}
-
-NamedArrays arrays(const nb::handle_t<Sketch>& self) {
-    return to_dict(nb::cast<const Sketch&>(self).arrays(), self);
-}
-
-std::shared_ptr<Sketch> restore(const Space& objects, const NamedArrays& arrays) {
-    const Arrays parts = from_dict(arrays);
-    const WithoutGil without_gil;
-    return std::make_shared<Sketch>(objects, parts);
-}
-
-void check_sketch(const Sketch& sketch, const Space& objects) {
-    if (sketch.size() != objects.size()) {
-        throw std::invalid_argument("the sketch is of other objects");
-    }
-}
-
-auto top_k(const Space& objects, const Space& queries, const std::optional<Positions>& among,
-           const std::optional<Positions>& names, const Sketch& sketch, bool skip_self,
-           std::size_t k, const std::optional<Thresholds>& floors, std::size_t threads,
-           const nb::object& progress) {
-    const ScanProblem problem = scan_problem(objects, queries, among, skip_self, names, floors);
-    check_sketch(sketch, objects);
-    return count_top_k(problem, k, progress, [&](const Watch& watch, double* values, auto* hits) {
-        return to_counts(sketch_top_k(problem, sketch, k, threads, watch, values, hits));
-    });
-}
-
-auto above(const Space& objects, const Space& queries, const std::optional<Positions>& among,
-           const std::optional<Positions>& names, const Sketch& sketch,
-           const Thresholds& thresholds, std::size_t threads, const nb::object& progress) {
-    const ScanProblem problem = scan_problem(objects, queries, among, false, names);
-    check_sketch(sketch, objects);
-    return count_above(problem, thresholds, progress, [&](const Watch& watch, auto& answers) {
-        return to_counts(sketch_above(problem, sketch, thresholds.data(), threads, watch, answers));
-    });
+    return table.find_fault(objects, threads, watch);
 }
 
 }  // namespace
 
-void register_sketch(nb::module_& m) {
+void register_codes(nb::module_& m) {
     nb::class_<Projection>(m, "Projection", "Puts objects into a few coordinates.")
         .def_prop_ro("dimension", &Projection::dimension);
     nb::class_<AxisProjection, Projection>(m, "AxisProjection", "Puts vectors on axes.")
         .def("rows", &rows)
         .def("origin", &origin);
-    nb::class_<Sketch>(m, "Sketch", "Objects in 8-bit codes that bound their scores.")
-        .def("__len__", &Sketch::size)
-        .def_prop_ro("dimension", &Sketch::dimension)
-        .def_prop_ro("n_leaves", &Sketch::n_leaves)
+    bind_structure<CodeTable>(m, "CodeTable", "Objects in 8-bit codes that bound their scores.")
+        .def_prop_ro("dimension", &CodeTable::dimension)
+        .def_prop_ro("n_leaves", &CodeTable::n_leaves)
         .def_prop_ro("axes", &axes_of)
-        .def("find_fault", &find_fault, "objects"_a, "threads"_a, "progress"_a.none())
-        .def_prop_ro("n_bytes", &Sketch::n_bytes)
-        .def("arrays", &arrays);
+        .def("find_fault", &find_fault, "objects"_a, "threads"_a, "progress"_a.none());
     m.def("axis_projection", &axis_projection, "objects"_a, "axes"_a, "origin"_a.none());
     m.def("choose_axes", &choose, "objects"_a, "queries"_a.none(), "dimension"_a.none(), "n_hits"_a,
           "threads"_a, "progress"_a.none());
     m.def("guess_axes_seconds", &guess_axes_seconds, "n_objects"_a, "n_columns"_a);
-    m.def("sketch", &sketch, "objects"_a, "projection"_a, "threads"_a, "progress"_a.none());
-    m.def("restore_sketch", &restore, "objects"_a, "arrays"_a);
-    m.def("sketch_top_k", &top_k, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
-          "sketch"_a, "skip_self"_a, "k"_a, "floors"_a.none(), "threads"_a, "progress"_a.none());
-    m.def("sketch_above", &above, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
-          "sketch"_a, "thresholds"_a, "threads"_a, "progress"_a.none());
+    m.def("code_table", &code_table, "objects"_a, "projection"_a, "threads"_a, "progress"_a.none());
+    m.def("restore_codes", &restore_structure<CodeTable>, "objects"_a, "arrays"_a);
+    bind_searches<CodeTable>(m, "codes", &codes_top_k, &codes_above,
+                             [](const CodeTable& table, const Space& objects) {
+                                 return table.size() == objects.size();
+                             });
 }
 
 }  // namespace fastmks::bindings

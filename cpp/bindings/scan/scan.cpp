@@ -6,13 +6,11 @@
 
 #include <memory>
 #include <optional>
-#include <tuple>
 
 #include "bindings/bindings.hpp"
 #include "bindings/core/arrays.hpp"
 #include "bindings/core/gil.hpp"
 #include "bindings/core/running.hpp"
-#include "fastmks/filters/own_bounds.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -39,29 +37,6 @@ HitArrays above(const Space& objects, const Space& queries, const std::optional<
     });
 }
 
-std::tuple<std::size_t, std::size_t> to_counts(const BoundCounts& counts) {
-    return {counts.evaluations, counts.bounds};
-}
-
-auto filtered_top_k(const Space& objects, const Space& queries,
-                    const std::optional<Positions>& among, const std::optional<Positions>& names,
-                    bool skip_self, std::size_t k, const std::optional<Thresholds>& floors,
-                    std::size_t threads, const nb::object& progress) {
-    const ScanProblem problem = scan_problem(objects, queries, among, skip_self, names, floors);
-    return count_top_k(problem, k, progress, [&](const Watch& watch, double* values, auto* hits) {
-        return to_counts(filter_top_k(problem, k, threads, watch, values, hits));
-    });
-}
-
-auto filtered_above(const Space& objects, const Space& queries,
-                    const std::optional<Positions>& among, const std::optional<Positions>& names,
-                    const Thresholds& thresholds, std::size_t threads, const nb::object& progress) {
-    const ScanProblem problem = scan_problem(objects, queries, among, false, names);
-    return count_above(problem, thresholds, progress, [&](const Watch& watch, auto& answers) {
-        return to_counts(filter_above(problem, thresholds.data(), threads, watch, answers));
-    });
-}
-
 Result<double> matrix(const Space& objects, const Space& queries, std::size_t threads) {
     const ScanProblem problem = scan_problem(objects, queries, std::nullopt);
     auto values = std::make_unique<double[]>(queries.size() * objects.size());
@@ -81,11 +56,6 @@ void register_scan(nb::module_& m) {
           "skip_self"_a, "k"_a, "floors"_a.none(), "threads"_a, "progress"_a.none());
     m.def("scan_above", &above, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
           "thresholds"_a, "threads"_a, "progress"_a.none());
-    m.def("filter_top_k", &filtered_top_k, "objects"_a, "queries"_a, "among"_a.none(),
-          "names"_a.none(), "skip_self"_a, "k"_a, "floors"_a.none(), "threads"_a,
-          "progress"_a.none());
-    m.def("filter_above", &filtered_above, "objects"_a, "queries"_a, "among"_a.none(),
-          "names"_a.none(), "thresholds"_a, "threads"_a, "progress"_a.none());
     m.def("scan_matrix", &matrix, "objects"_a, "queries"_a, "threads"_a);
 }
 

@@ -17,8 +17,8 @@
 
 namespace fastmks {
 
-/// What the codes of one leaf are like. Lengths are in units of the sketch and err above. In files:
-/// 28 bytes, the members in this order.
+/// What the codes of one leaf are like. Lengths are in units of the code table and err above. In
+/// files: 28 bytes, the members in this order.
 struct Leaf {
     float scale;       ///< of the codes
     float code_norm;   ///< of the longest coded difference
@@ -58,14 +58,14 @@ struct Boxes {
 /// Objects in 8-bit codes that bound their scores: coordinates on a few axes, rounded to whole
 /// multiples of a scale around the centre of a leaf of up to 256 objects that lie close to each
 /// other. Immutable once built. docs/how-it-works/filter.md derives the bounds.
-class Sketch {
+class CodeTable {
 public:
     /// Throws CoordinateFault for coordinates that are not finite.
-    Sketch(const Space& objects, std::shared_ptr<const Projection> projection, std::size_t threads,
-           const Watch& watch);
-    /// The sketch of `objects` with these parts, its projection among them. Throws
-    /// std::invalid_argument for what is no sketch of such objects.
-    Sketch(const Space& objects, const Arrays& arrays);
+    CodeTable(const Space& objects, std::shared_ptr<const Projection> projection,
+              std::size_t threads, const Watch& watch);
+    /// The code table of `objects` with these parts, its projection among them. Throws
+    /// std::invalid_argument for what is no code table of such objects.
+    CodeTable(const Space& objects, const Arrays& arrays);
 
     /// Which figure does not bound the objects, on these axes and in these leaves; empty where all
     /// do. Figures may have been raised by more or less than they are today, so they are compared
@@ -88,7 +88,7 @@ public:
     }
     [[nodiscard]] std::size_t dimension() const noexcept { return dimension_; }
     [[nodiscard]] std::size_t n_words() const noexcept { return n_words_; }
-    /// Lengths of the sketch are true ones times 2^-exponent.
+    /// Lengths of the code table are true ones times 2^-exponent.
     [[nodiscard]] int exponent() const noexcept { return exponent_; }
     /// Whether some object is zero.
     [[nodiscard]] bool has_zeros() const noexcept { return has_zeros_; }
@@ -125,7 +125,7 @@ public:
         double lost;      ///< to underflow
     };
 
-    /// The coordinates of all objects while a sketch is built, in its units.
+    /// The coordinates of all objects while a code table is built, in its units.
     struct Rows {
         Rows(std::size_t n, std::size_t n_dimensions, const Margins& of_lengths)
             : margins(of_lengths),
@@ -149,7 +149,7 @@ public:
     };
 
 private:
-    Sketch(const Space& objects, std::shared_ptr<const Projection> projection);
+    CodeTable(const Space& objects, std::shared_ptr<const Projection> projection);
     template <class Self, class Visit>
     static void describe(Self& self, Visit& visit);
     void check() const;
@@ -184,14 +184,14 @@ private:
     Array<float> whole_centres_;
 };
 
-/// As filter_top_k, for the space of the sketch, with bounds on scores.
-BoundCounts sketch_top_k(const ScanProblem& problem, const Sketch& sketch, std::size_t k,
-                         std::size_t threads, const Watch& watch, double* values,
-                         std::int64_t* positions);
+/// As own_bounds_top_k, for the space of the code table, with bounds on scores.
+BoundCounts codes_top_k(const ScanProblem& problem, const CodeTable& table, std::size_t k,
+                        std::size_t threads, const Watch& watch, double* values,
+                        std::int64_t* positions);
 
-/// As filter_above.
-BoundCounts sketch_above(const ScanProblem& problem, const Sketch& sketch, const double* thresholds,
-                         std::size_t threads, const Watch& watch,
-                         std::vector<std::vector<Hit>>& answers);
+/// As own_bounds_above.
+BoundCounts codes_above(const ScanProblem& problem, const CodeTable& table,
+                        const double* thresholds, std::size_t threads, const Watch& watch,
+                        std::vector<std::vector<Hit>>& answers);
 
 }  // namespace fastmks

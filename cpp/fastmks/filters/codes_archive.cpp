@@ -1,4 +1,4 @@
-// Sketches to arrays and back. All sizes follow from the objects and the axes. Codes may be
+// Code tables to arrays and back. All sizes follow from the objects and the axes. Codes may be
 // anything, and bounds that are not numbers keep what they bound; but every object must be in some
 // leaf, and what becomes whole numbers in a search must be finite.
 
@@ -85,7 +85,7 @@ void Boxes::check(const std::string& name, std::size_t n_groups) const {
 }
 
 template <class Self, class Visit>
-void Sketch::describe(Self& self, Visit& visit) {
+void CodeTable::describe(Self& self, Visit& visit) {
     visit.counts("counts", self.exponent_, self.has_zeros_);
     visit.figures("figures", self.norm_);
     visit("leaves", self.leaves_);
@@ -98,16 +98,16 @@ void Sketch::describe(Self& self, Visit& visit) {
     describe_boxes("group_boxes", self.group_boxes_, visit);
 }
 
-Arrays Sketch::arrays() const {
+Arrays CodeTable::arrays() const {
     const auto on_axes = axes();
-    if (!on_axes) throw std::invalid_argument("only sketches on axes have arrays");
+    if (!on_axes) throw std::invalid_argument("only code tables on axes have arrays");
     ArrayWriter writer;
     on_axes->describe(writer);
     describe(*this, writer);
     return writer.take();
 }
 
-Sketch::Sketch(const Space& objects, const Arrays& arrays)
+CodeTable::CodeTable(const Space& objects, const Arrays& arrays)
     : projection_(std::make_shared<AxisProjection>(objects, ArrayReader(arrays))),
       n_objects_(objects.size()),
       dimension_(projection_->dimension()),
@@ -119,7 +119,7 @@ Sketch::Sketch(const Space& objects, const Arrays& arrays)
     check();
 }
 
-void Sketch::check() const {
+void CodeTable::check() const {
     check_exponent("counts", exponent_);
     check_length("figures", norm_);
     check_array(n_objects_ > 0 && n_objects_ < no_object, "positions", "the objects are too many");

@@ -13,8 +13,8 @@ constexpr std::size_t objects_at_once = 1024;
 constexpr std::size_t most_split_axes = 16;  // leaves are split along the first axes only
 constexpr std::size_t most_sampled = 2048;   // objects looked at to choose one
 constexpr std::size_t many_leaves = 512;     // have boxes around groups of them
-constexpr Sketch::Margins margins{float32_up, 0x1p-23, 1e-36};
-constexpr Sketch::Margins least_margins{1 + 0x1p-40, float32_roundoff + 0x1p-40, 1e-40};
+constexpr CodeTable::Margins margins{float32_up, 0x1p-23, 1e-36};
+constexpr CodeTable::Margins least_margins{1 + 0x1p-40, float32_roundoff + 0x1p-40, 1e-40};
 
 float round_down(double x) {
     const auto rounded = static_cast<float>(x);
@@ -35,7 +35,7 @@ struct Keyed {
 // greatest variance, until they fit.
 class Splitter {
 public:
-    Splitter(const Sketch::Rows& rows, std::uint32_t* positions)
+    Splitter(const CodeTable::Rows& rows, std::uint32_t* positions)
         : rows_(rows), positions_(positions) {}
 
     // Splits [begin, end) until no part is larger than `largest`; parts are told to `done`.
@@ -92,24 +92,24 @@ private:
         return widest;
     }
 
-    const Sketch::Rows& rows_;
+    const CodeTable::Rows& rows_;
     std::uint32_t* positions_;
     std::vector<Keyed> keyed_;
 };
 
 }  // namespace
 
-Sketch::Sketch(const Space& objects, std::shared_ptr<const Projection> projection)
+CodeTable::CodeTable(const Space& objects, std::shared_ptr<const Projection> projection)
     : projection_(std::move(projection)),
       n_objects_(objects.size()),
       dimension_(projection_->dimension()),
       n_words_((dimension_ + bytes_per_word - 1) / bytes_per_word) {
-    if (n_objects_ >= no_object) throw std::invalid_argument("too many objects for a sketch");
+    if (n_objects_ >= no_object) throw std::invalid_argument("too many objects for a code table");
 }
 
-Sketch::Sketch(const Space& objects, std::shared_ptr<const Projection> projection,
-               std::size_t threads, const Watch& watch)
-    : Sketch(objects, std::move(projection)) {
+CodeTable::CodeTable(const Space& objects, std::shared_ptr<const Projection> projection,
+                     std::size_t threads, const Watch& watch)
+    : CodeTable(objects, std::move(projection)) {
     const Rows rows = read(objects, threads, watch, nullptr);
     order(rows, threads, watch);
     code(rows, threads, watch);
@@ -118,8 +118,8 @@ Sketch::Sketch(const Space& objects, std::shared_ptr<const Projection> projectio
 
 // The coordinates of all objects, on `close` with the least margins where it is given. Lengths of
 // all objects first, since they share one unit.
-Sketch::Rows Sketch::read(const Space& objects, std::size_t threads, const Watch& watch,
-                          const AxisProjection* close) {
+CodeTable::Rows CodeTable::read(const Space& objects, std::size_t threads, const Watch& watch,
+                                const AxisProjection* close) {
     Rows rows(n_objects_, dimension_, close ? least_margins : margins);
     std::vector<int> exponents(n_objects_);
     const std::size_t n_tasks = (n_objects_ + objects_at_once - 1) / objects_at_once;
@@ -173,7 +173,7 @@ Sketch::Rows Sketch::read(const Space& objects, std::size_t threads, const Watch
 }
 
 // Codes the objects of each leaf.
-void Sketch::code(const Rows& rows, std::size_t threads, const Watch& watch) {
+void CodeTable::code(const Rows& rows, std::size_t threads, const Watch& watch) {
     const std::size_t n_places = leaves_.size() * leaf_size;
     codes_ = Array<CodeLine>(first_line(leaves_.size()) + lines_behind);
     for (CodeLine& line : codes_.edit()) std::memset(line.bytes, code_bias, sizeof(line.bytes));
@@ -189,17 +189,17 @@ void Sketch::code(const Rows& rows, std::size_t threads, const Watch& watch) {
     });
 }
 
-void Sketch::enclose_groups() {
+void CodeTable::enclose_groups() {
     if (n_box_groups() == 0) return;
     group_boxes_.resize(n_box_groups(), dimension_);
     for (std::size_t group = 0; group < n_leaf_groups(); ++group) enclose_group(group);
 }
 
-std::size_t Sketch::n_box_groups() const noexcept {
+std::size_t CodeTable::n_box_groups() const noexcept {
     return n_leaves() < many_leaves ? 0 : (n_leaf_groups() + group_size - 1) / group_size;
 }
 
-void Sketch::order(const Rows& rows, std::size_t threads, const Watch& watch) {
+void CodeTable::order(const Rows& rows, std::size_t threads, const Watch& watch) {
     const std::size_t n_leaves = (n_objects_ + leaf_size - 1) / leaf_size;
     leaves_ = Array<Leaf>(n_leaves);
     positions_ = Array<std::uint32_t>(n_leaves * leaf_size, no_object);
@@ -220,7 +220,7 @@ void Sketch::order(const Rows& rows, std::size_t threads, const Watch& watch) {
     });
 }
 
-void Sketch::code_leaf(std::size_t index, const Rows& rows) {
+void CodeTable::code_leaf(std::size_t index, const Rows& rows) {
     const double up = rows.margins.up;
     const std::size_t n = leaf_objects(index);
     const std::uint32_t* members = positions(index);
@@ -285,7 +285,7 @@ void Sketch::code_leaf(std::size_t index, const Rows& rows) {
     write_codes(index, differences, up);
 }
 
-void Sketch::write_codes(std::size_t index, const std::vector<double>& differences, double up) {
+void CodeTable::write_codes(std::size_t index, const std::vector<double>& differences, double up) {
     const std::size_t n = leaf_objects(index);
     double largest = 0.0;
     for (const double x : differences) largest = std::max(largest, std::abs(x));
@@ -312,7 +312,7 @@ void Sketch::write_codes(std::size_t index, const std::vector<double>& differenc
     leaf.code_norm = round_up(std::sqrt(greatest_length) * leaf.scale * up);
 }
 
-CodeBlock Sketch::block(std::size_t leaf) const noexcept {
+CodeBlock CodeTable::block(std::size_t leaf) const noexcept {
     return {codes_.data() + first_line(leaf),
             n_words_,
             (leaf_objects(leaf) + tile_size - 1) / tile_size,
@@ -321,7 +321,7 @@ CodeBlock Sketch::block(std::size_t leaf) const noexcept {
             leaves_[leaf].tail};
 }
 
-std::size_t Sketch::leaf_objects(std::size_t leaf) const noexcept {
+std::size_t CodeTable::leaf_objects(std::size_t leaf) const noexcept {
     return std::min(leaf_size, n_objects_ - leaf * leaf_size);
 }
 
@@ -347,7 +347,7 @@ std::size_t Boxes::n_bytes() const noexcept {
 }
 
 // A box and a ball around those of a group of leaves.
-void Sketch::enclose_group(std::size_t group) {
+void CodeTable::enclose_group(std::size_t group) {
     const double up = margins.up;
     const std::size_t first = group * group_size;
     const std::size_t end = std::min(first + group_size, n_leaves());
@@ -383,7 +383,7 @@ void Sketch::enclose_group(std::size_t group) {
     group_boxes_.least_tails.edit()[group] = round_down(least_tail);
 }
 
-std::size_t Sketch::n_bytes() const noexcept {
+std::size_t CodeTable::n_bytes() const noexcept {
     return codes_.n_bytes() + tails_.n_bytes() + extras_.n_bytes() + whole_centres_.n_bytes() +
            boxes_.n_bytes() + group_boxes_.n_bytes() + positions_.n_bytes() + leaves_.n_bytes();
 }

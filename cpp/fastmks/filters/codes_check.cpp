@@ -1,4 +1,4 @@
-// Whether the figures of a sketch bound its objects: codes and centres are compared with those
+// Whether the figures of a code table bound its objects: codes and centres are compared with those
 // built again, figures with the least that rounding allows.
 
 #include <cmath>
@@ -12,7 +12,7 @@
 namespace fastmks {
 namespace {
 
-// What is wrong with an array of a sketch, thrown and caught once.
+// What is wrong with an array of a code table, thrown and caught once.
 struct Fault {
     const char* name;
     std::size_t at;
@@ -47,11 +47,11 @@ bool is_bounding(const Leaf& stored, const Leaf& least) {
 
 }  // namespace
 
-std::string Sketch::find_fault(const Space& objects, std::size_t threads,
-                               const Watch& watch) const {
+std::string CodeTable::find_fault(const Space& objects, std::size_t threads,
+                                  const Watch& watch) const {
     const auto on_axes = axes();
-    if (!on_axes) throw std::invalid_argument("only sketches on axes are checked");
-    Sketch least(objects, projection_);
+    if (!on_axes) throw std::invalid_argument("only code tables on axes are checked");
+    CodeTable least(objects, projection_);
     const Rows rows = least.read(objects, threads, watch, on_axes.get());
     least.leaves_ = Array<Leaf>(n_leaves());
     least.positions_ = positions_;

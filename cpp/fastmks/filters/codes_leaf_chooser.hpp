@@ -10,18 +10,18 @@
 #include "fastmks/filters/codes.hpp"
 #include "fastmks/filters/codes_query.hpp"
 
-namespace fastmks::sketched {
+namespace fastmks::coded {
 
-// What the leaves of a sketch promise to some queries: all leaves at once; or, where they are many,
+// What the leaves of a table promise to some queries: all leaves at once; or, where they are many,
 // groups of them, and each group's leaves when a query gets there.
 class LeafChooser {
 public:
-    LeafChooser(const Sketch& sketch, const CodeLoops& loops)
-        : sketch_(sketch),
+    LeafChooser(const CodeTable& table, const CodeLoops& loops)
+        : table_(table),
           loops_(loops),
-          bound_(sketch.projection().is_distance() ? loops.bound_distances : loops.bound_products),
-          n_leaves_(sketch.n_leaf_groups() * group_size),
-          n_groups_(sketch.group_boxes().radii.size()) {}
+          bound_(table.projection().is_distance() ? loops.bound_distances : loops.bound_products),
+          n_leaves_(table.n_leaf_groups() * group_size),
+          n_groups_(table.group_boxes().radii.size()) {}
 
     // Bounds for these queries from now on; is_finite[i] says whether those of query i mean
     // anything.
@@ -33,11 +33,11 @@ public:
         scores_.resize(n);
         promises_.assign(n, -HUGE_VALF);
         if (n_groups_ == 0) {
-            return bound_boxes(sketch_.boxes(), sketch_.n_leaves(), n_leaves_, scores_, promises_);
+            return bound_boxes(table_.boxes(), table_.n_leaves(), n_leaves_, scores_, promises_);
         }
         group_scores_.resize(queries_.size() * n_groups_);
         group_promises_.resize(queries_.size() * n_groups_);
-        bound_boxes(sketch_.group_boxes(), sketch_.n_leaf_groups(), n_groups_, group_scores_,
+        bound_boxes(table_.group_boxes(), table_.n_leaf_groups(), n_groups_, group_scores_,
                     group_promises_);
     }
 
@@ -115,25 +115,25 @@ private:
             std::fill(of_query + n, of_query + stride, -HUGE_VALF);
         }
         n_bounds_ += queries_.size() * n;
-        n_operations_ += 2 * queries_.size() * stride * sketch_.dimension();
+        n_operations_ += 2 * queries_.size() * stride * table_.dimension();
     }
 
     // Bounds the leaves of a group for one query.
     void open_group(std::size_t i, std::size_t group) {
         const std::size_t first = group * group_size;
-        const std::size_t n = std::min(group_size, sketch_.n_leaves() - first);
+        const std::size_t n = std::min(group_size, table_.n_leaves() - first);
         float* promises = promises_.data() + i * n_leaves_ + first;
-        bound_(sketch_.boxes().group(group), &queries_[i], 1,
-               scores_.data() + i * n_leaves_ + first, promises, n_leaves_);
+        bound_(table_.boxes().group(group), &queries_[i], 1, scores_.data() + i * n_leaves_ + first,
+               promises, n_leaves_);
         if (!is_finite_[i]) std::fill_n(promises, n, HUGE_VALF);
         std::fill(promises + n, promises + group_size, -HUGE_VALF);
         group_promises_[i * n_groups_ + group] = -HUGE_VALF;
         opened_.push_back(static_cast<std::uint32_t>(group));
         n_bounds_ += n;
-        n_operations_ += 2 * group_size * sketch_.dimension();
+        n_operations_ += 2 * group_size * table_.dimension();
     }
 
-    const Sketch& sketch_;
+    const CodeTable& table_;
     const CodeLoops& loops_;
     decltype(CodeLoops::bound_products) bound_;
     std::size_t n_leaves_;  // rounded up to whole groups
@@ -150,4 +150,4 @@ private:
     std::vector<std::uint32_t> chosen_;
 };
 
-}  // namespace fastmks::sketched
+}  // namespace fastmks::coded

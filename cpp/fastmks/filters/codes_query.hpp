@@ -12,8 +12,8 @@
 #include "fastmks/simd/code_loops.hpp"
 #include "fastmks/spaces/score_map.hpp"
 
-/// What a search through a sketch knows of one query.
-namespace fastmks::sketched {
+/// What a search through a table knows of one query.
+namespace fastmks::coded {
 
 // At most x.
 inline float round_down(double x) {
@@ -91,7 +91,7 @@ private:
 };
 
 // One query: where it lies, what it has found, and which scores are no use to it any more. Lengths
-// and scores are in units of the sketch and err above.
+// and scores are in units of the table and err above.
 struct alignas(64) Query {
     Query(std::size_t index_, std::size_t k) : index(index_), best(k) {}
 
@@ -138,4 +138,4 @@ struct alignas(64) Query {
     [[nodiscard]] bool has_useless() const noexcept { return useless.low < useless.high; }
 };
 
-}  // namespace fastmks::sketched
+}  // namespace fastmks::coded

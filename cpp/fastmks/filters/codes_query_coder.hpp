@@ -8,42 +8,42 @@
 #include "fastmks/filters/codes.hpp"
 #include "fastmks/filters/codes_query.hpp"
 
-namespace fastmks::sketched {
+namespace fastmks::coded {
 
-// Puts queries into the units and codes of a sketch, and says how far their bounds may be off.
+// Puts queries into the units and codes of a table, and says how far their bounds may be off.
 class QueryCoder {
 public:
-    QueryCoder(const Space& objects, const Sketch& sketch, const CodeLoops& loops)
+    QueryCoder(const Space& objects, const CodeTable& table, const CodeLoops& loops)
         : objects_(objects),
-          sketch_(sketch),
+          table_(table),
           loops_(loops),
-          is_distance_(sketch.projection().is_distance()) {}
+          is_distance_(table.projection().is_distance()) {}
 
     // Puts row i of the coordinates into a query.
     void place(const Coordinates& coordinates, std::size_t i, Query& query) {
-        const std::size_t dimension = sketch_.dimension();
+        const std::size_t dimension = table_.dimension();
         const int exponent = coordinates.exponents[i];
         // Distances need the unit of the objects; products may have one for each query.
-        const int moved = is_distance_ ? exponent - sketch_.exponent() : 0;
+        const int moved = is_distance_ ? exponent - table_.exponent() : 0;
         const double unit = std::ldexp(1.0, std::clamp(moved, -1000, 1000));
-        query.shift = is_distance_ ? 2 * sketch_.exponent() : sketch_.exponent() + exponent;
+        query.shift = is_distance_ ? 2 * table_.exponent() : table_.exponent() + exponent;
         query.unit = std::ldexp(1.0, -query.shift);
         query.norm = coordinates.norms[i] * unit * float32_up;
         query.tail = coordinates.tails[i] * unit * float32_up;
         query.least_tail = coordinates.least_tails[i] * unit * (2 - float32_up);
         query.error = coordinates.errors[i] * unit + query.norm * 0x1p-22 + 1e-36;
         double square = 0.0;
-        query.row.assign(sketch_.n_padded(), 0.0f);
+        query.row.assign(table_.n_padded(), 0.0f);
         for (std::size_t c = 0; c < dimension; ++c) {
             const double x = coordinates.rows[i * dimension + c] * unit;
             query.row[c] = static_cast<float>(x);
             square += x * x;
         }
         query.row_norm = std::sqrt(square) * float32_up + query.error;
-        query.words.assign(sketch_.n_padded() / bytes_per_word, 0);
+        query.words.assign(table_.n_padded() / bytes_per_word, 0);
         query.is_finite = query.norm < 1e15;  // squares of float32 numbers are still finite
-        const double sum = query.norm + sketch_.norm();
-        const double longest = is_distance_ ? 0.5 * sum * sum : query.norm * sketch_.norm();
+        const double sum = query.norm + table_.norm();
+        const double longest = is_distance_ ? 0.5 * sum * sum : query.norm * table_.norm();
         query.largest = std::ldexp(longest * float32_up, query.shift);
         const ScoreMap* const scores = objects_.scores();
         query.is_two_sided = scores && !scores->is_increasing;
@@ -70,7 +70,7 @@ public:
 
     // A query as a leaf sees it, from the score of the leaf's centre.
     CodeQuery code(Query& query, std::size_t index, double score) {
-        const Leaf& leaf = sketch_.leaf(index);
+        const Leaf& leaf = table_.leaf(index);
         query.slack = is_distance_ ? distance_slack(query, index, score)
                                    : query.slack_of.code_norm * leaf.code_norm +
                                          query.slack_of.code_error * leaf.code_error +
@@ -99,7 +99,7 @@ private:
     // Sets the codes of a query, or of its difference to a centre, and returns the length of what
     // was coded.
     double quantize(Query& query, const float* centre) {
-        difference_.resize(sketch_.n_padded());
+        difference_.resize(table_.n_padded());
         const Codes codes = loops_.quantize(query.row.data(), centre, query.words.size(),
                                             difference_.data(), query.words.data());
         query.scale = codes.scale;
@@ -110,7 +110,7 @@ private:
 
     // What sums of float32 products may change, as a share of the lengths involved.
     [[nodiscard]] double rounding_share() const noexcept {
-        return static_cast<double>(sketch_.dimension() + 32) * 0x1p-23;
+        return static_cast<double>(table_.dimension() + 32) * 0x1p-23;
     }
 
     // By how much bounds from codes may be short, for each length of a leaf: codes of the query and
@@ -126,10 +126,10 @@ private:
 
     // The same for distances, where the codes are those of the difference to the centre.
     double distance_slack(Query& query, std::size_t index, double score) {
-        const Leaf& leaf = sketch_.leaf(index);
+        const Leaf& leaf = table_.leaf(index);
         const double off = query.error + 0x1p-21 * (query.row_norm + leaf.length);
         const double norm =
-            (query.is_finite ? quantize(query, sketch_.centre(index)) : HUGE_VAL) + off;
+            (query.is_finite ? quantize(query, table_.centre(index)) : HUGE_VAL) + off;
         const double squares = leaf.radius * leaf.radius + leaf.tail * leaf.tail;
         return (rounding_share() * norm + 2 * off) * norm +
                (query.code_error + 0x1p-22 * norm) * leaf.code_norm + norm * leaf.code_error +
@@ -149,10 +149,10 @@ private:
     }
 
     const Space& objects_;
-    const Sketch& sketch_;
+    const CodeTable& table_;
     const CodeLoops& loops_;
     bool is_distance_;
     std::vector<float> difference_;
 };
 
-}  // namespace fastmks::sketched
+}  // namespace fastmks::coded

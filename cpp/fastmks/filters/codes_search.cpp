@@ -11,7 +11,7 @@
 
 namespace fastmks {
 
-using namespace sketched;
+using namespace coded;
 
 namespace {
 
@@ -24,45 +24,33 @@ constexpr std::size_t most_candidates = 4096;  // wait for a better threshold
 
 class GroupSearch {
 public:
-    GroupSearch(const ScanProblem& problem, const Sketch& sketch, const std::vector<char>* allowed,
+    GroupSearch(const ScanProblem& problem, const CodeTable& table,
+                const std::vector<char>& allowed, std::size_t begin, std::size_t end,
                 Worker& worker)
         : problem_(problem),
-          sketch_(sketch),
-          allowed_(allowed),
+          table_(table),
+          allowed_(allowed.empty() ? nullptr : &allowed),
+          begin_(begin),
+          end_(end),
           worker_(worker),
           loops_(loops_for(problem.objects.isa()).codes),
-          coder_(problem.objects, sketch, loops_),
-          leaves_(sketch, loops_) {}
+          coder_(problem.objects, table, loops_),
+          leaves_(table, loops_) {}
 
-    // Prepares queries [begin, end).
-    void start(std::size_t begin, std::size_t end, std::size_t k) {
-        queries_.reserve(end - begin);
-        Coordinates coordinates;
-        sketch_.projection().project(problem_.queries, begin, end, coordinates);
-        std::vector<LeafQuery> leaf_queries;
-        std::vector<char> is_finite;
-        for (std::size_t i = begin; i < end; ++i) {
-            Query& query = queries_.emplace_back(i, k);
-            query.batch = problem_.queries.batch(i, i + 1);
-            coder_.place(coordinates, i - begin, query);
-            leaf_queries.push_back(coder_.leaf_query(query));
-            is_finite.push_back(query.is_finite);
-        }
-        counts_.projections += coordinates.evaluations;
-        counts_.operations += (end - begin) * sketch_.projection().operations();
-        bounds_.resize(end - begin);
-        leaves_.start(std::move(leaf_queries), std::move(is_finite));
-        worker_.advance(0);
-    }
-
-    void top_k(std::size_t k) {
+    template <class Write>
+    void top_k(std::size_t k, Write write) {
+        start(k);
         k_ = k;
         for (Query& query : queries_) query.has_leasts = may_have_leasts(query);
         for (std::size_t i = 0; i < queries_.size(); ++i) begin_top_k(i);
         sweep();
+        for (Query& query : queries_) write(query.index, query.best);
+        worker_.advance(queries_.size());
     }
 
-    void above(const double* thresholds) {
+    template <class Write>
+    void above(const double* thresholds, Write write) {
+        start(1);
         thresholds_ = thresholds;
         for (std::size_t i = 0; i < queries_.size(); ++i) {
             set_useless(queries_[i], thresholds[queries_[i].index]);
@@ -70,12 +58,10 @@ public:
         }
         k_ = values_per_call;
         sweep();
-        for (Query& query : queries_) {
-            std::sort(query.found.begin(), query.found.end(), ranks_before);
-        }
+        for (Query& query : queries_) write(query.index, query.found);
+        worker_.advance(queries_.size());
     }
 
-    [[nodiscard]] std::vector<Query>& queries() noexcept { return queries_; }
     [[nodiscard]] BoundCounts counts() const noexcept {
         BoundCounts counts = counts_;
         counts.bounds += leaves_.n_bounds();
@@ -84,11 +70,32 @@ public:
     }
 
 private:
+    // Prepares the queries.
+    void start(std::size_t k) {
+        queries_.reserve(end_ - begin_);
+        Coordinates coordinates;
+        table_.projection().project(problem_.queries, begin_, end_, coordinates);
+        std::vector<LeafQuery> leaf_queries;
+        std::vector<char> is_finite;
+        for (std::size_t i = begin_; i < end_; ++i) {
+            Query& query = queries_.emplace_back(i, k);
+            query.batch = problem_.queries.batch(i, i + 1);
+            coder_.place(coordinates, i - begin_, query);
+            leaf_queries.push_back(coder_.leaf_query(query));
+            is_finite.push_back(query.is_finite);
+        }
+        counts_.projections += coordinates.evaluations;
+        counts_.operations += (end_ - begin_) * table_.projection().operations();
+        bounds_.resize(end_ - begin_);
+        leaves_.start(std::move(leaf_queries), std::move(is_finite));
+        worker_.advance(0);
+    }
+
     // Notes that only values of at least `value` matter to a query.
     void set_useless(Query& query, double value) {
         if (!(value > query.value)) return;
         query.value = value;
-        const ScoreRange range = sketch_.projection().scores_below(
+        const ScoreRange range = table_.projection().scores_below(
             problem_.objects, problem_.queries, value, query.largest);
         if (!(range.low < range.high)) return;
         query.useless = {range.low * query.unit, range.high * query.unit};
@@ -111,8 +118,8 @@ private:
     // Scores of zero vectors are no cosines where they are distances of unit vectors.
     [[nodiscard]] bool may_have_leasts(const Query& query) const {
         if (!query.is_finite) return false;
-        const bool is_distance = sketch_.projection().is_distance();
-        return !is_distance || !(sketch_.has_zeros() || problem_.queries.is_zero(query.index));
+        const bool is_distance = table_.projection().is_distance();
+        return !is_distance || !(table_.has_zeros() || problem_.queries.is_zero(query.index));
     }
 
     // A first threshold from the most promising leaves; then all leaves that are left, if they are
@@ -124,7 +131,7 @@ private:
         const auto n_known = [&] {
             return query.has_leasts ? query.leasts.size() : query.best.hits().size();
         };
-        for (std::size_t n = 0; n < sketch_.n_leaves() && n_known() < k_; ++n) {
+        for (std::size_t n = 0; n < table_.n_leaves() && n_known() < k_; ++n) {
             if (n > 0 && query.best.is_full()) break;  // the floor will do
             const std::size_t leaf = leaves_.best(i);
             if (n == 0 && raise_first(i, leaf)) break;
@@ -135,7 +142,7 @@ private:
         const std::size_t enough = 2 * k_ + first_block;
         look(query, enough);
         std::vector<std::uint32_t> chosen = leaves_.choose(i, query.reach);
-        if (chosen.size() > std::min(few_leaves, sketch_.n_leaves() / 8)) {
+        if (chosen.size() > std::min(few_leaves, table_.n_leaves() / 8)) {
             return add_pairs(i, chosen);
         }
         std::sort(chosen.begin(), chosen.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -151,7 +158,7 @@ private:
     // Finds a first threshold in a leaf, and what it keeps there, where that is simple.
     bool raise_first(std::size_t i, std::size_t leaf) {
         Query& query = queries_[i];
-        const std::size_t n = sketch_.leaf_objects(leaf);
+        const std::size_t n = table_.leaf_objects(leaf);
         // Below a floor, bounds of leaves are not worked out.
         const bool has_all = !allowed_ && !problem_.skip_self && !query.has_useless();
         if (!query.has_leasts || query.is_two_sided || n < k_ || !has_all) return false;
@@ -160,7 +167,7 @@ private:
         const double score = leaves_.score(i, leaf);
         // So many objects have at least this upper bound, and lower ones not far below it.
         const double upper = loops_.least_of_best(bounds.upper, n, k_) + score + query.slack;
-        const double tails = 2.0 * query.slack_of.tails * sketch_.leaf(leaf).tail;
+        const double tails = 2.0 * query.slack_of.tails * table_.leaf(leaf).tail;
         raise_to(query,
                  round_down(upper - query.spread - tails - 0x1p-20 * (std::abs(upper) + tails)));
         const float high = QueryCoder::high_of(query, score);
@@ -190,16 +197,16 @@ private:
             coded[j] = coder_.code(queries_[chosen[j]], leaf, leaves_.score(chosen[j], leaf));
             leaves_.note_searched(chosen[j], leaf);
         }
-        loops_.scan(sketch_.block(leaf), coded, n_chosen, bounds_.data());
-        const std::size_t n_bounds = n_chosen * sketch_.leaf_objects(leaf);
+        loops_.scan(table_.block(leaf), coded, n_chosen, bounds_.data());
+        const std::size_t n_bounds = n_chosen * table_.leaf_objects(leaf);
         counts_.bounds += n_bounds;
-        counts_.operations += n_bounds * sketch_.dimension();
+        counts_.operations += n_bounds * table_.dimension();
     }
 
     // Adds the objects of a leaf that a query keeps to its candidates.
     void collect(Query& query, std::size_t leaf, double base, CodeBounds& bounds) {
-        const std::size_t n = sketch_.leaf_objects(leaf);
-        const std::uint32_t* positions = sketch_.positions(leaf);
+        const std::size_t n = table_.leaf_objects(leaf);
+        const std::uint32_t* positions = table_.positions(leaf);
         if (n % tile_size != 0) bounds.kept[n / tile_size] &= ~(~std::uint64_t{0} << n % tile_size);
         if (allowed_ || problem_.skip_self) leave_out(query, positions, n, bounds);
         std::size_t n_kept = 0;
@@ -213,7 +220,7 @@ private:
         // From bounds in the leaf to those of a score's place beyond the middle.
         const double beyond = base + query.slack - query.middle;
         const float to_upper = round_up(beyond), to_lower = round_down(beyond - query.spread);
-        const float* tails = sketch_.block(leaf).tails;
+        const float* tails = table_.block(leaf).tails;
         const float twice = 2 * query.slack_of.tails;
         std::size_t i = 0;
         for_each_kept(bounds, n, [&](std::size_t j) {
@@ -275,7 +282,7 @@ private:
         set_useless(query,
                     query.is_two_sided
                         ? scores_of(problem_.objects).value_beyond(score, query.largest)
-                        : sketch_.projection().value_from(problem_.objects, score, query.largest));
+                        : table_.projection().value_from(problem_.objects, score, query.largest));
     }
 
     // Raises a query's threshold: by lower bounds, and by its most promising candidates where these
@@ -356,9 +363,9 @@ private:
 
     // By leaf, then by query, in which order they came.
     void sort_pairs() {
-        std::vector<std::size_t> ends(sketch_.n_leaves() + 1);
+        std::vector<std::size_t> ends(table_.n_leaves() + 1);
         for (const Pair& pair : pairs_) ++ends[pair.leaf + 1];
-        for (std::size_t leaf = 0; leaf < sketch_.n_leaves(); ++leaf) ends[leaf + 1] += ends[leaf];
+        for (std::size_t leaf = 0; leaf < table_.n_leaves(); ++leaf) ends[leaf + 1] += ends[leaf];
         std::vector<Pair> sorted(pairs_.size());
         for (const Pair& pair : pairs_) sorted[ends[pair.leaf]++] = pair;
         pairs_.swap(sorted);
@@ -378,8 +385,10 @@ private:
     };
 
     const ScanProblem& problem_;
-    const Sketch& sketch_;
+    const CodeTable& table_;
     const std::vector<char>* allowed_;
+    std::size_t begin_;
+    std::size_t end_;
     Worker& worker_;
     const CodeLoops& loops_;
     QueryCoder coder_;
@@ -395,49 +404,26 @@ private:
     std::vector<CodeBounds> bounds_;
 };
 
-// Calls answer(search) for each group of queries on up to `threads` threads.
-template <class Answer>
-BoundCounts search_groups(const ScanProblem& problem, const Sketch& sketch, std::size_t k,
-                          std::size_t threads, const Watch& watch, Answer answer) {
+std::size_t group_size_of(const ScanProblem& problem, const CodeTable& table, std::size_t threads) {
     const std::size_t n = problem.queries.size();
-    std::size_t group = std::clamp<std::size_t>(most_bounds / sketch.n_leaves(), 4, most_queries);
-    group = std::max<std::size_t>(1, std::min(group, (n + threads - 1) / threads));
-    const std::vector<char> allowed = allowed_objects(problem);
-    return fastmks::for_each_group(
-        n, group, threads, watch, [&](std::size_t begin, std::size_t end, Worker& worker) {
-            GroupSearch search(problem, sketch, allowed.empty() ? nullptr : &allowed, worker);
-            search.start(begin, end, k);
-            answer(search);
-            worker.advance(end - begin);
-            return search.counts();
-        });
+    const auto group = std::clamp<std::size_t>(most_bounds / table.n_leaves(), 4, most_queries);
+    return std::max<std::size_t>(1, std::min(group, (n + threads - 1) / threads));
 }
 
 }  // namespace
 
-BoundCounts sketch_top_k(const ScanProblem& problem, const Sketch& sketch, std::size_t k,
-                         std::size_t threads, const Watch& watch, double* values,
-                         std::int64_t* positions) {
-    return search_groups(problem, sketch, k, threads, watch, [&](GroupSearch& search) {
-        search.top_k(k);
-        for (Query& query : search.queries()) {
-            const std::vector<Hit>& hits = best_of(query.best, k);
-            for (std::size_t rank = 0; rank < k; ++rank) {
-                values[problem.row(query.index) * k + rank] = hits[rank].value;
-                positions[problem.row(query.index) * k + rank] = hits[rank].position;
-            }
-        }
-    });
+BoundCounts codes_top_k(const ScanProblem& problem, const CodeTable& table, std::size_t k,
+                        std::size_t threads, const Watch& watch, double* values,
+                        std::int64_t* positions) {
+    return groups_top_k<GroupSearch>(problem, k, group_size_of(problem, table, threads), threads,
+                                     watch, values, positions, table, allowed_objects(problem));
 }
 
-BoundCounts sketch_above(const ScanProblem& problem, const Sketch& sketch, const double* thresholds,
-                         std::size_t threads, const Watch& watch,
-                         std::vector<std::vector<Hit>>& answers) {
-    answers.resize(problem.queries.size());
-    return search_groups(problem, sketch, 1, threads, watch, [&](GroupSearch& search) {
-        search.above(thresholds);
-        for (Query& query : search.queries()) answers[query.index] = std::move(query.found);
-    });
+BoundCounts codes_above(const ScanProblem& problem, const CodeTable& table,
+                        const double* thresholds, std::size_t threads, const Watch& watch,
+                        std::vector<std::vector<Hit>>& answers) {
+    return groups_above<GroupSearch>(problem, thresholds, group_size_of(problem, table, threads),
+                                     threads, watch, answers, table, allowed_objects(problem));
 }
 
 }  // namespace fastmks

@@ -4,10 +4,10 @@
 #include <cfloat>
 #include <cmath>
 #include <functional>
-#include <mutex>
 #include <stdexcept>
 
 #include "fastmks/core/faults.hpp"
+#include "fastmks/filters/query_groups.hpp"
 #include "fastmks/simd/loops.hpp"
 
 namespace fastmks {
@@ -15,20 +15,46 @@ namespace {
 
 constexpr std::size_t bounds_per_call = 4096;
 constexpr std::size_t values_per_call = 256;
+constexpr std::size_t queries_per_task = 8;
 constexpr std::size_t first_block = 16;  // objects evaluated before the first look at a threshold
 
-// The search of one query at a time; keeps its memory from query to query.
-class FilterSearch {
+// Searches for one query at a time; keeps its memory from query to query.
+class OwnBoundsSearch {
 public:
-    FilterSearch(const ScanProblem& problem, Worker& worker)
+    OwnBoundsSearch(const ScanProblem& problem, std::size_t begin, std::size_t end, Worker& worker)
         : problem_(problem),
           upper_(problem.objects.bounds()),
+          begin_(begin),
+          end_(end),
           worker_(worker),
           loops_(loops_for(problem.objects.isa()).vectors) {
         if (!upper_) throw std::logic_error("this space has no bounds");
     }
 
-    void top_k(std::size_t query, std::size_t k, TopK& best) {
+    template <class Write>
+    void top_k(std::size_t k, Write write) {
+        for (std::size_t query = begin_; query < end_; ++query) {
+            TopK best(k, problem_.floor(query));
+            find_best(query, k, best);
+            write(query, best);
+            worker_.advance(1);
+        }
+    }
+
+    template <class Write>
+    void above(const double* thresholds, Write write) {
+        for (std::size_t query = begin_; query < end_; ++query) {
+            std::vector<Hit> found;
+            find_above(query, thresholds[query], found);
+            write(query, found);
+            worker_.advance(1);
+        }
+    }
+
+    [[nodiscard]] const BoundCounts& counts() const noexcept { return counts_; }
+
+private:
+    void find_best(std::size_t query, std::size_t k, TopK& best) {
         const std::size_t first = std::min(std::max(first_block, 2 * k), problem_.among.size);
         Reservoir greatest(first);
         take_bounds(
@@ -45,18 +71,14 @@ public:
         if (!(last.value < best.threshold())) evaluate_rest(last, 2 * first, best);
     }
 
-    void above(std::size_t query, double threshold, std::vector<Hit>& found) {
+    void find_above(std::size_t query, double threshold, std::vector<Hit>& found) {
         take_bounds(query, [](std::size_t, std::size_t) {});
         collect(threshold, [](const Hit&) { return true; });
         evaluate(candidates_, [&](Hit hit) {
             if (hit.value >= threshold) found.push_back(hit);
         });
-        std::sort(found.begin(), found.end(), ranks_before);
     }
 
-    [[nodiscard]] const BoundCounts& counts() const noexcept { return counts_; }
-
-private:
     // Bounds the values of the query with all objects, and calls see(begin, end) for each part of
     // them while it is in the cache.
     template <class See>
@@ -179,6 +201,8 @@ private:
 
     const ScanProblem& problem_;
     const UpperBounds* upper_;
+    std::size_t begin_;
+    std::size_t end_;
     Worker& worker_;
     const VectorLoops& loops_;
     BoundCounts counts_;
@@ -191,50 +215,19 @@ private:
     std::vector<double> values_;
 };
 
-// Calls answer(query, search) for each query on up to `threads` threads.
-template <class Answer>
-BoundCounts for_each_query(const ScanProblem& problem, std::size_t threads, const Watch& watch,
-                           Answer answer) {
-    constexpr std::size_t queries_per_task = 8;
-    const std::size_t n = problem.queries.size();
-    BoundCounts total;
-    std::mutex mutex;
-    const std::size_t n_tasks = (n + queries_per_task - 1) / queries_per_task;
-    parallel_for(n_tasks, threads, watch, [&](std::size_t task, Worker& worker) {
-        FilterSearch search(problem, worker);
-        const std::size_t end = std::min(n, (task + 1) * queries_per_task);
-        for (std::size_t query = task * queries_per_task; query < end; ++query) {
-            answer(query, search);
-            worker.advance(1);
-        }
-        const std::lock_guard lock(mutex);
-        total.evaluations += search.counts().evaluations;
-        total.bounds += search.counts().bounds;
-    });
-    return total;
-}
-
 }  // namespace
 
-BoundCounts filter_top_k(const ScanProblem& problem, std::size_t k, std::size_t threads,
-                         const Watch& watch, double* values, std::int64_t* positions) {
-    return for_each_query(problem, threads, watch, [&](std::size_t query, FilterSearch& search) {
-        TopK best(k, problem.floor(query));
-        search.top_k(query, k, best);
-        const std::vector<Hit>& hits = best.sorted();
-        for (std::size_t rank = 0; rank < k; ++rank) {
-            values[problem.row(query) * k + rank] = hits[rank].value;
-            positions[problem.row(query) * k + rank] = hits[rank].position;
-        }
-    });
+BoundCounts own_bounds_top_k(const ScanProblem& problem, std::size_t k, std::size_t threads,
+                             const Watch& watch, double* values, std::int64_t* positions) {
+    return groups_top_k<OwnBoundsSearch>(problem, k, queries_per_task, threads, watch, values,
+                                         positions);
 }
 
-BoundCounts filter_above(const ScanProblem& problem, const double* thresholds, std::size_t threads,
-                         const Watch& watch, std::vector<std::vector<Hit>>& answers) {
-    answers.resize(problem.queries.size());
-    return for_each_query(problem, threads, watch, [&](std::size_t query, FilterSearch& search) {
-        search.above(query, thresholds[query], answers[query]);
-    });
+BoundCounts own_bounds_above(const ScanProblem& problem, const double* thresholds,
+                             std::size_t threads, const Watch& watch,
+                             std::vector<std::vector<Hit>>& answers) {
+    return groups_above<OwnBoundsSearch>(problem, thresholds, queries_per_task, threads, watch,
+                                         answers);
 }
 
 }  // namespace fastmks

@@ -13,12 +13,13 @@ namespace fastmks {
 /// The k best objects for each query, as `scan_top_k` gives them, in a space that has bounds:
 /// objects are evaluated in the order of their bounds, until the k-th best value exceeds the next
 /// one. Progress is counted in queries. Throws BoundFault for a value that exceeds its bound.
-BoundCounts filter_top_k(const ScanProblem& problem, std::size_t k, std::size_t threads,
-                         const Watch& watch, double* values, std::int64_t* positions);
+BoundCounts own_bounds_top_k(const ScanProblem& problem, std::size_t k, std::size_t threads,
+                             const Watch& watch, double* values, std::int64_t* positions);
 
 /// For each query, every object with K >= its threshold, in the order of answers: only objects
 /// whose bounds allow it are evaluated.
-BoundCounts filter_above(const ScanProblem& problem, const double* thresholds, std::size_t threads,
-                         const Watch& watch, std::vector<std::vector<Hit>>& answers);
+BoundCounts own_bounds_above(const ScanProblem& problem, const double* thresholds,
+                             std::size_t threads, const Watch& watch,
+                             std::vector<std::vector<Hit>>& answers);
 
 }  // namespace fastmks

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+
 #include "fastmks/core/faults.hpp"
 #include "fastmks/filters/query_groups.hpp"
 
@@ -44,23 +45,45 @@ class PivotSearch {
 public:
     // `offered` are those pivots, by their number among the known ones, that may be answers.
     PivotSearch(const ScanProblem& problem, const PivotTable& table,
-                const std::vector<std::size_t>& offered, Worker& worker)
+                const std::vector<std::size_t>& offered, std::size_t begin, std::size_t end,
+                Worker& worker)
         : problem_(problem),
           table_(table),
           projection_(table.projection()),
           offered_(offered),
-          worker_(worker) {}
-
-    // Puts queries [begin, end) on the span of the pivots.
-    void project(std::size_t begin, std::size_t end) {
-        begin_ = begin;
+          begin_(begin),
+          end_(end),
+          worker_(worker) {
         projection_.project(problem_.queries, begin, end, coordinates_);
         counts_.projections += coordinates_.evaluations;
         counts_.self_evaluations += coordinates_.self_evaluations;
         counts_.operations += (end - begin) * projection_.operations();
     }
 
-    void top_k(std::size_t index, std::size_t k, TopK& best) {
+    template <class Write>
+    void top_k(std::size_t k, Write write) {
+        for (std::size_t query = begin_; query < end_; ++query) {
+            TopK best(k, problem_.floor(query));
+            find_best(query, k, best);
+            write(query, best);
+            worker_.advance(1);
+        }
+    }
+
+    template <class Write>
+    void above(const double* thresholds, Write write) {
+        for (std::size_t query = begin_; query < end_; ++query) {
+            std::vector<Hit> found;
+            find_above(query, thresholds[query], found);
+            write(query, found);
+            worker_.advance(1);
+        }
+    }
+
+    [[nodiscard]] const BoundCounts& counts() const noexcept { return counts_; }
+
+private:
+    void find_best(std::size_t index, std::size_t k, TopK& best) {
         start(index);
         for (const Hit& hit : known_) best.offer(hit);
         TopK floor(k);  // scores that so many objects have at least
@@ -85,7 +108,7 @@ public:
         }
     }
 
-    void above(std::size_t index, double threshold, std::vector<Hit>& found) {
+    void find_above(std::size_t index, double threshold, std::vector<Hit>& found) {
         start(index);
         raise_level(threshold);
         const auto see = [&](Hit hit) {
@@ -94,12 +117,8 @@ public:
         for (const Hit& hit : known_) see(hit);
         bound_all([](double, std::size_t) {}, [] {});
         while (take(values_per_call)) evaluate(see);
-        std::sort(found.begin(), found.end(), ranks_before);
     }
 
-    [[nodiscard]] const BoundCounts& counts() const noexcept { return counts_; }
-
-private:
     void start(std::size_t index) {
         place(index);
         // The values that the coordinates came from are true ones.
@@ -242,9 +261,10 @@ private:
     const PivotTable& table_;
     const PivotProjection& projection_;
     const std::vector<std::size_t>& offered_;
+    std::size_t begin_;  // the first query of the group
+    std::size_t end_;
     Worker& worker_;
     BoundCounts counts_;
-    std::size_t begin_ = 0;    // the first query of the group
     Coordinates coordinates_;  // of the group
     Query query_;
     std::vector<Hit> known_;             // values with pivots
@@ -255,8 +275,9 @@ private:
 };
 
 // Which of the pivots are searched.
-std::vector<std::size_t> offered_pivots(const Selection& among,
-                                        const std::vector<std::int64_t>& pivots) {
+std::vector<std::size_t> offered_pivots(const ScanProblem& problem, const PivotTable& table) {
+    const Selection& among = problem.among;
+    const std::vector<std::int64_t>& pivots = table.projection().known();
     std::vector<std::size_t> offered;
     for (std::size_t i = 0, j = 0; i < among.size && j < pivots.size();) {
         const auto pivot = static_cast<std::size_t>(pivots[j]);
@@ -267,53 +288,29 @@ std::vector<std::size_t> offered_pivots(const Selection& among,
     return offered;
 }
 
-// Calls answer(query, search) for each query on up to `threads` threads.
-template <class Answer>
-BoundCounts for_each_query(const ScanProblem& problem, const PivotTable& table, std::size_t threads,
-                           const Watch& watch, Answer answer) {
+std::size_t group_size_of(const ScanProblem& problem, const PivotTable& table,
+                          std::size_t threads) {
     const std::size_t n = problem.queries.size();
-    const std::size_t group =
-        std::min(std::clamp<std::size_t>(projected_at_once / table.dimension(), 1, most_queries),
-                 std::max<std::size_t>(1, (n + threads - 1) / threads));
-    const std::vector<std::size_t> offered =
-        offered_pivots(problem.among, table.projection().known());
-    return for_each_group(n, group, threads, watch,
-                          [&](std::size_t begin, std::size_t end, Worker& worker) {
-                              PivotSearch search(problem, table, offered, worker);
-                              search.project(begin, end);
-                              for (std::size_t query = begin; query < end; ++query) {
-                                  answer(query, search);
-                                  worker.advance(1);
-                              }
-                              return search.counts();
-                          });
+    return std::min(std::clamp<std::size_t>(projected_at_once / table.dimension(), 1, most_queries),
+                    std::max<std::size_t>(1, (n + threads - 1) / threads));
 }
 
 }  // namespace
 
-BoundCounts pivot_top_k(const ScanProblem& problem, const PivotTable& table, std::size_t k,
-                        std::size_t threads, const Watch& watch, double* values,
-                        std::int64_t* positions) {
-    const auto answer = [&](std::size_t query, PivotSearch& search) {
-        TopK best(k, problem.floor(query));
-        search.top_k(query, k, best);
-        const std::vector<Hit>& hits = best_of(best, k);
-        for (std::size_t rank = 0; rank < k; ++rank) {
-            values[problem.row(query) * k + rank] = hits[rank].value;
-            positions[problem.row(query) * k + rank] = hits[rank].position;
-        }
-    };
-    return for_each_query(problem, table, threads, watch, answer);
+BoundCounts pivots_top_k(const ScanProblem& problem, const PivotTable& table, std::size_t k,
+                         std::size_t threads, const Watch& watch, double* values,
+                         std::int64_t* positions) {
+    return groups_top_k<PivotSearch>(problem, k, group_size_of(problem, table, threads), threads,
+                                     watch, values, positions, table,
+                                     offered_pivots(problem, table));
 }
 
-BoundCounts pivot_above(const ScanProblem& problem, const PivotTable& table,
-                        const double* thresholds, std::size_t threads, const Watch& watch,
-                        std::vector<std::vector<Hit>>& answers) {
-    answers.resize(problem.queries.size());
-    const auto answer = [&](std::size_t query, PivotSearch& search) {
-        search.above(query, thresholds[query], answers[query]);
-    };
-    return for_each_query(problem, table, threads, watch, answer);
+BoundCounts pivots_above(const ScanProblem& problem, const PivotTable& table,
+                         const double* thresholds, std::size_t threads, const Watch& watch,
+                         std::vector<std::vector<Hit>>& answers) {
+    return groups_above<PivotSearch>(problem, thresholds, group_size_of(problem, table, threads),
+                                     threads, watch, answers, table,
+                                     offered_pivots(problem, table));
 }
 
 }  // namespace fastmks

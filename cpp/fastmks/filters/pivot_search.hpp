@@ -69,13 +69,13 @@ private:
 /// allow it are evaluated in the order of their bounds. For values that are dear: bounds are not
 /// spared. Progress is counted in queries. Throws PivotFault for values that no Mercer kernel can
 /// have.
-BoundCounts pivot_top_k(const ScanProblem& problem, const PivotTable& table, std::size_t k,
-                        std::size_t threads, const Watch& watch, double* values,
-                        std::int64_t* positions);
+BoundCounts pivots_top_k(const ScanProblem& problem, const PivotTable& table, std::size_t k,
+                         std::size_t threads, const Watch& watch, double* values,
+                         std::int64_t* positions);
 
 /// For each query, every object with K >= its threshold, in the order of answers.
-BoundCounts pivot_above(const ScanProblem& problem, const PivotTable& table,
-                        const double* thresholds, std::size_t threads, const Watch& watch,
-                        std::vector<std::vector<Hit>>& answers);
+BoundCounts pivots_above(const ScanProblem& problem, const PivotTable& table,
+                         const double* thresholds, std::size_t threads, const Watch& watch,
+                         std::vector<std::vector<Hit>>& answers);
 
 }  // namespace fastmks

@@ -122,12 +122,12 @@ private:
     Array<double> shelf_norms_;
 };
 
-/// As filter_top_k, for the space of the postings, with bounds on scores.
+/// As own_bounds_top_k, for the space of the postings, with bounds on scores.
 BoundCounts postings_top_k(const ScanProblem& problem, const Postings& postings, std::size_t k,
                            std::size_t threads, const Watch& watch, double* values,
                            std::int64_t* positions);
 
-/// As filter_above.
+/// As own_bounds_above.
 BoundCounts postings_above(const ScanProblem& problem, const Postings& postings,
                            const double* thresholds, std::size_t threads, const Watch& watch,
                            std::vector<std::vector<Hit>>& answers);

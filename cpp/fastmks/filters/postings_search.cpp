@@ -65,33 +65,35 @@ struct Query {
 class GroupSearch {
 public:
     GroupSearch(const ScanProblem& problem, const Postings& postings,
-                const std::vector<char>* allowed, Worker& worker)
+                const std::vector<char>& allowed, std::size_t begin, std::size_t end,
+                Worker& worker)
         : problem_(problem),
           postings_(postings),
-          allowed_(allowed),
+          allowed_(allowed.empty() ? nullptr : &allowed),
+          begin_(begin),
+          end_(end),
           worker_(worker),
           loops_(loops_for(problem.objects.isa()).planes),
           verifier_(problem, worker),
           scores_(Postings::shelf_size),
           maxima_(block_size) {}
 
-    void start(std::size_t begin, std::size_t end, std::size_t k) {
-        for (std::size_t i = begin; i < end; ++i) {
-            queries_.emplace_back(i, k);
-            place(queries_.back());
-        }
-    }
-
-    void top_k(std::size_t k) {
+    template <class Write>
+    void top_k(std::size_t k, Write write) {
+        start(k);
         for (Query& query : queries_) {
             TopK& best = query.findings.best;
             best.fill(problem_.floor(query.findings.query));
             if (best.is_full()) tighten(query, best.threshold());
         }
         sweep([&](Query& query, std::size_t shelf) { take_best(query, shelf, k); });
+        for (Query& query : queries_) write(query.findings.query, query.findings.best);
+        worker_.advance(queries_.size());
     }
 
-    void above(const double* thresholds) {
+    template <class Write>
+    void above(const double* thresholds, Write write) {
+        start(1);
         for (Query& query : queries_) {
             query.findings.threshold = thresholds + query.findings.query;
             tighten(query, *query.findings.threshold);
@@ -100,12 +102,10 @@ public:
             collect(query, shelf, HUGE_VALF);
             if (query.findings.candidates.size() >= many_candidates) evaluate(query, 1);
         });
-        for (Query& query : queries_) {
-            std::sort(query.findings.found.begin(), query.findings.found.end(), ranks_before);
-        }
+        for (Query& query : queries_) write(query.findings.query, query.findings.found);
+        worker_.advance(queries_.size());
     }
 
-    [[nodiscard]] std::vector<Query>& queries() noexcept { return queries_; }
     [[nodiscard]] BoundCounts counts() const noexcept {
         BoundCounts counts = counts_;
         counts.evaluations = verifier_.n_evaluations();
@@ -113,6 +113,10 @@ public:
     }
 
 private:
+    void start(std::size_t k) {
+        for (std::size_t i = begin_; i < end_; ++i) place(queries_.emplace_back(i, k));
+    }
+
     // Finds the lists and planes of a query's columns.
     void place(Query& query) {
         const VectorEntries entries =
@@ -369,6 +373,8 @@ private:
     const ScanProblem& problem_;
     const Postings& postings_;
     const std::vector<char>* allowed_;
+    std::size_t begin_;
+    std::size_t end_;
     Worker& worker_;
     const PlaneLoops& loops_;
     Verifier verifier_;
@@ -380,22 +386,10 @@ private:
     std::vector<PlaneLine> spare_;
 };
 
-// Calls answer(search) for each group of queries on up to `threads` threads.
-template <class Answer>
-BoundCounts search_groups(const ScanProblem& problem, const Postings& postings, std::size_t k,
-                          std::size_t threads, const Watch& watch, Answer answer) {
+std::size_t group_size_of(const ScanProblem& problem, std::size_t threads) {
     const std::size_t n = problem.queries.size();
     const std::size_t wanted = threads > 1 ? 2 * threads : 1;  // groups differ in their work
-    const std::size_t group = std::clamp<std::size_t>((n + wanted - 1) / wanted, 1, most_queries);
-    const std::vector<char> allowed = allowed_objects(problem);
-    return fastmks::for_each_group(
-        n, group, threads, watch, [&](std::size_t begin, std::size_t end, Worker& worker) {
-            GroupSearch search(problem, postings, allowed.empty() ? nullptr : &allowed, worker);
-            search.start(begin, end, k);
-            answer(search);
-            worker.advance(end - begin);
-            return search.counts();
-        });
+    return std::clamp<std::size_t>((n + wanted - 1) / wanted, 1, most_queries);
 }
 
 }  // namespace
@@ -403,29 +397,15 @@ BoundCounts search_groups(const ScanProblem& problem, const Postings& postings, 
 BoundCounts postings_top_k(const ScanProblem& problem, const Postings& postings, std::size_t k,
                            std::size_t threads, const Watch& watch, double* values,
                            std::int64_t* positions) {
-    return search_groups(problem, postings, k, threads, watch, [&](GroupSearch& search) {
-        search.top_k(k);
-        for (Query& query : search.queries()) {
-            const std::vector<Hit>& hits = best_of(query.findings.best, k);
-            const std::size_t row = problem.row(query.findings.query);
-            for (std::size_t rank = 0; rank < k; ++rank) {
-                values[row * k + rank] = hits[rank].value;
-                positions[row * k + rank] = hits[rank].position;
-            }
-        }
-    });
+    return groups_top_k<GroupSearch>(problem, k, group_size_of(problem, threads), threads, watch,
+                                     values, positions, postings, allowed_objects(problem));
 }
 
 BoundCounts postings_above(const ScanProblem& problem, const Postings& postings,
                            const double* thresholds, std::size_t threads, const Watch& watch,
                            std::vector<std::vector<Hit>>& answers) {
-    answers.resize(problem.queries.size());
-    return search_groups(problem, postings, 1, threads, watch, [&](GroupSearch& search) {
-        search.above(thresholds);
-        for (Query& query : search.queries()) {
-            answers[query.findings.query] = std::move(query.findings.found);
-        }
-    });
+    return groups_above<GroupSearch>(problem, thresholds, group_size_of(problem, threads), threads,
+                                     watch, answers, postings, allowed_objects(problem));
 }
 
 }  // namespace fastmks

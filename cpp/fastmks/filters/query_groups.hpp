@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "fastmks/core/parallel.hpp"
+#include "fastmks/core/top_k.hpp"
 #include "fastmks/filters/bound_counts.hpp"
 #include "fastmks/scan/scan.hpp"
 
+/// What all filters do alike. The search of a filter serves queries [begin, end): it is built from
+/// (problem, parts..., begin, end, worker) and has counts(), top_k(k, write) and
+/// above(thresholds, write), which write the answer to each query and advance the worker by it.
 namespace fastmks {
 
 /// Which objects a search is about, by position; empty where it is about all of them.
@@ -20,20 +25,54 @@ inline std::vector<char> allowed_objects(const ScanProblem& problem) {
     return allowed;
 }
 
-/// Calls run(begin, end, worker) for groups of `size` of n queries on up to `threads` threads, and
-/// adds up what it returns.
-template <class Run>
-BoundCounts for_each_group(std::size_t n, std::size_t size, std::size_t threads, const Watch& watch,
-                           Run run) {
+/// Calls answer(search) for the searches of groups of `size` queries on up to `threads`
+/// threads, and adds up what they cost.
+template <class Search, class Answer, class... Parts>
+BoundCounts search_groups(const ScanProblem& problem, std::size_t size, std::size_t threads,
+                          const Watch& watch, Answer answer, const Parts&... parts) {
     BoundCounts total;
     std::mutex mutex;
+    const std::size_t n = problem.queries.size();
     parallel_for((n + size - 1) / size, threads, watch, [&](std::size_t task, Worker& worker) {
-        const std::size_t begin = task * size, end = std::min(n, begin + size);
-        const BoundCounts counts = run(begin, end, worker);
+        const std::size_t begin = task * size;
+        Search search(problem, parts..., begin, std::min(n, begin + size), worker);
+        answer(search);
         const std::lock_guard lock(mutex);
-        total += counts;
+        total += search.counts();
     });
     return total;
+}
+
+/// The k best of each query into row-major n_queries x k arrays.
+template <class Search, class... Parts>
+BoundCounts groups_top_k(const ScanProblem& problem, std::size_t k, std::size_t size,
+                         std::size_t threads, const Watch& watch, double* values,
+                         std::int64_t* positions, const Parts&... parts) {
+    const auto answer = [&](Search& search) {
+        search.top_k(k, [&](std::size_t query, TopK& best) {
+            const std::vector<Hit>& hits = best_of(best, k);
+            for (std::size_t rank = 0; rank < k; ++rank) {
+                values[problem.row(query) * k + rank] = hits[rank].value;
+                positions[problem.row(query) * k + rank] = hits[rank].position;
+            }
+        });
+    };
+    return search_groups<Search>(problem, size, threads, watch, answer, parts...);
+}
+
+/// All hits of each query at or above its threshold, in the order of answers.
+template <class Search, class... Parts>
+BoundCounts groups_above(const ScanProblem& problem, const double* thresholds, std::size_t size,
+                         std::size_t threads, const Watch& watch,
+                         std::vector<std::vector<Hit>>& answers, const Parts&... parts) {
+    answers.resize(problem.queries.size());
+    const auto answer = [&](Search& search) {
+        search.above(thresholds, [&](std::size_t query, std::vector<Hit>& found) {
+            std::sort(found.begin(), found.end(), ranks_before);
+            answers[query] = std::move(found);
+        });
+    };
+    return search_groups<Search>(problem, size, threads, watch, answer, parts...);
 }
 
 }  // namespace fastmks

@@ -58,9 +58,9 @@ ScanProblem problem_of(const Space& objects, const Space& queries) {
     return {objects, queries, Selection::range(0, objects.size())};
 }
 
-Answer search_sketch(const Sketch& sketch, const Space& objects, const Space& queries) {
+Answer search_codes(const CodeTable& table, const Space& objects, const Space& queries) {
     return answer_of(queries.size(), [&](double* values, std::int64_t* positions) {
-        return sketch_top_k(problem_of(objects, queries), sketch, k, 2, ignore, values, positions);
+        return codes_top_k(problem_of(objects, queries), table, k, 2, ignore, values, positions);
     });
 }
 
@@ -73,18 +73,18 @@ Answer search_postings(const Postings& postings, const Space& objects, const Spa
 
 Answer search_pivots(const PivotTable& table, const Space& objects, const Space& queries) {
     return answer_of(queries.size(), [&](double* values, std::int64_t* positions) {
-        return pivot_top_k(problem_of(objects, queries), table, k, 2, ignore, values, positions);
+        return pivots_top_k(problem_of(objects, queries), table, k, 2, ignore, values, positions);
     });
 }
 
-Sketch sketch_of(const Space& objects, std::size_t n_columns, bool has_origin) {
+CodeTable code_table_of(const Space& objects, std::size_t n_columns, bool has_origin) {
     std::vector<double> axes(2 * n_columns);
     axes[0] = axes[n_columns + 1] = 1.0;
     std::vector<double> origin(has_origin ? n_columns : 0, 0.25);
     const auto projection = std::make_shared<AxisProjection>(scores_of(objects).kind,
                                                              padded_rows(axes.data(), 2, n_columns),
                                                              2, n_columns, origin, objects.isa());
-    return Sketch(objects, projection, 2, ignore);
+    return CodeTable(objects, projection, 2, ignore);
 }
 
 PivotTable restore_table(const Space& objects, const Arrays& arrays) {
@@ -201,7 +201,7 @@ TEST(forged_trees_are_refused) {
     refuses("counts", 0, std::int64_t{-1});
 }
 
-TEST(sketches_come_back) {
+TEST(code_tables_come_back) {
     const Vectors vectors = spread_out(700, 4, 0.5, 2.0, 3), others = spread_out(9, 4, 0.5, 2.0, 4);
     for (const std::string form : {"linear", "cosine", "gaussian"}) {
         for (const bool has_origin : {false, true}) {
@@ -210,34 +210,35 @@ TEST(sketches_come_back) {
             VectorKernel kernel;
             kernel.form = form;
             const auto objects = space_of(vectors, kernel), queries = space_of(others, kernel);
-            const Sketch sketch = sketch_of(objects, 4, has_origin);
-            const Answer wanted = search_sketch(sketch, objects, queries);
+            const CodeTable table = code_table_of(objects, 4, has_origin);
+            const Answer wanted = search_codes(table, objects, queries);
             for (const std::size_t shift : {0, 8}) {
-                const Sketch restored(objects, moved(sketch.arrays(), shift));
-                CHECK(same_bytes(restored.arrays(), sketch.arrays()));
-                CHECK(restored.n_bytes() == sketch.n_bytes());
-                CHECK(search_sketch(restored, objects, queries) == wanted);
+                const CodeTable restored(objects, moved(table.arrays(), shift));
+                CHECK(same_bytes(restored.arrays(), table.arrays()));
+                CHECK(restored.n_bytes() == table.n_bytes());
+                CHECK(search_codes(restored, objects, queries) == wanted);
             }
         }
     }
 }
 
-TEST(forged_sketches_are_refused) {
+TEST(forged_code_tables_are_refused) {
     VectorKernel kernel;
     kernel.form = "gaussian";
     const Vectors vectors = spread_out(700, 4, 0.5, 2.0, 3);
     const auto objects = space_of(vectors, kernel);
-    const Sketch sketch = sketch_of(objects, 4, true);
-    const Arrays arrays = sketch.arrays();
+    const CodeTable table = code_table_of(objects, 4, true);
+    const Arrays arrays = table.arrays();
     const auto refuses = [&](const std::string& name, std::size_t offset, auto number) {
         const check::Context here(name + text(" at", offset));
-        CHECK_THROWS(std::invalid_argument, Sketch(objects, forged(arrays, name, offset, number)));
+        CHECK_THROWS(std::invalid_argument,
+                     CodeTable(objects, forged(arrays, name, offset, number)));
     };
     const auto others = space_of(spread_out(700, 5, 0.5, 2.0, 3), kernel);
     const auto fewer = space_of(spread_out(699, 4, 0.5, 2.0, 3), kernel);
-    CHECK_THROWS(std::invalid_argument, Sketch(others, arrays));
-    CHECK_THROWS(std::invalid_argument, Sketch(fewer, arrays));
-    CHECK_THROWS(std::invalid_argument, Sketch(objects, Arrays{}));
+    CHECK_THROWS(std::invalid_argument, CodeTable(others, arrays));
+    CHECK_THROWS(std::invalid_argument, CodeTable(fewer, arrays));
+    CHECK_THROWS(std::invalid_argument, CodeTable(objects, Arrays{}));
     refuses("axes", 8, no_number);
     refuses("axes", 8, 0.5);  // not orthonormal
     refuses("origin", 8, no_number);

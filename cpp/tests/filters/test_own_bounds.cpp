@@ -39,8 +39,8 @@ Answer filtered(const ScanProblem& problem, std::size_t k, std::size_t threads,
                 BoundCounts& counts) {
     Answer answer{std::vector<double>(problem.queries.size() * k),
                   std::vector<std::int64_t>(problem.queries.size() * k)};
-    counts =
-        filter_top_k(problem, k, threads, ignore, answer.values.data(), answer.positions.data());
+    counts = own_bounds_top_k(problem, k, threads, ignore, answer.values.data(),
+                              answer.positions.data());
     return answer;
 }
 
@@ -80,7 +80,7 @@ TEST(filter_finds_what_the_scan_finds) {
                 }
                 std::vector<double> thresholds(20, 2.0);
                 std::vector<std::vector<Hit>> found;
-                filter_above(problem, thresholds.data(), 2, ignore, found);
+                own_bounds_above(problem, thresholds.data(), 2, ignore, found);
                 const auto truth = scan_above(problem, thresholds.data(), 1, ignore);
                 for (std::size_t i = 0; i < 20; ++i) {
                     CHECK(std::equal(found[i].begin(), found[i].end(), truth[i].begin(),

@@ -74,7 +74,7 @@ Answer searched(const ScanProblem& problem, const PivotTable& table, std::size_t
                 BoundCounts& counts) {
     Answer answer = empty_answer(problem, k);
     counts =
-        pivot_top_k(problem, table, k, 2, ignore, answer.values.data(), answer.positions.data());
+        pivots_top_k(problem, table, k, 2, ignore, answer.values.data(), answer.positions.data());
     return answer;
 }
 
@@ -219,7 +219,7 @@ TEST(searches_with_pivots_find_what_the_scan_finds) {
                 const std::vector<double> thresholds(n, 40.0);
                 std::vector<std::vector<Hit>> found;
                 const ScanProblem above{space, space, problem.among};
-                pivot_above(above, table, thresholds.data(), 2, ignore, found);
+                pivots_above(above, table, thresholds.data(), 2, ignore, found);
                 const auto wanted = scan_above(above, thresholds.data(), 1, ignore);
                 for (std::size_t i = 0; i < n; ++i) {
                     CHECK(found[i].size() == wanted[i].size());

@@ -1,7 +1,7 @@
 """Objects and queries of commands: from their files, with a kernel that suits them."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from os.path import isfile
 from pathlib import Path
@@ -18,13 +18,9 @@ from fastmks.index.index import Index
 from fastmks.index.load import load
 from fastmks.index.view import view_of
 from fastmks.inputs import Chunk, ObjectFile, open_objects, read_names
-from fastmks.kernels import (
-    GlobalAlignment,
-    Kernel,
-    Normalized,
-    as_kernel,
-)
+from fastmks.kernels import Kernel, as_kernel
 from fastmks.kernels.object_kernel import leaves
+from fastmks.kernels.registry import text_kernels
 
 __all__ = [
     "check_filled",
@@ -38,17 +34,9 @@ __all__ = [
     "open_queries",
     "read_id_list",
     "read_objects",
-    "suggest_bandwidth",
 ]
 
-_DEFAULTS = {
-    "vectors": "linear",
-    "strings": "normalized:spectrum:p=3",
-    "fingerprints": "tanimoto",
-}
-_KINDS = {"strings": "strings", "fingerprints": "fingerprints", "time series": "series"}
 _BITS = 2048
-_N_SERIES, _N_PAIRS = 200, 20_000  # looked at for a bandwidth
 
 
 def load_index(path: str, *, threads: int | None = None) -> Index:
@@ -74,7 +62,7 @@ def kind_of(kernel: Kernel | None) -> str | None:
     if kernel is None:
         return None
     _, leaf = next(iter(leaves(kernel)))
-    return _KINDS.get(leaf.compares)
+    return None if leaf.kind.in_files == "vectors" else leaf.kind.in_files or None
 
 
 def read_objects(
@@ -170,32 +158,8 @@ def default_kernel(kind: str, objects: Any) -> Kernel:
     >>> default_kernel("vectors", [[1.0]])
     Linear()
     """
-    if kind == "series":
-        return Normalized(GlobalAlignment(bandwidth=suggest_bandwidth(objects)))
-    return as_kernel(_DEFAULTS[kind])
-
-
-def suggest_bandwidth(series: Sequence[Any]) -> float:
-    """Return the median distance of drawn values, multiplied by the root of the median length.
-
-    Examples
-    --------
-    >>> suggest_bandwidth([[0.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0]])
-    2.0
-    """
-    rng = np.random.default_rng(0)
-    n = len(series)
-    drawn = [np.asarray(series[i]) for i in rng.choice(n, min(n, _N_SERIES), replace=False)]
-    length = float(np.median([len(one) for one in drawn]))
-    pairs = rng.integers(0, len(drawn), size=(_N_PAIRS, 2))
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]] if len(drawn) > 1 else pairs
-    places = rng.random((len(pairs), 2))
-    distances = [
-        np.linalg.norm(drawn[i][int(u * len(drawn[i]))] - drawn[j][int(v * len(drawn[j]))])
-        for (i, j), (u, v) in zip(pairs.tolist(), places.tolist(), strict=True)
-    ]
-    bandwidth = float(np.median(distances)) * length**0.5
-    return float(f"{bandwidth:.3g}") or 1.0
+    kinds = {one.kind for one in text_kernels().values()}
+    return as_kernel(next(one for one in kinds if one.in_files == kind).file_kernel(objects))
 
 
 def read_id_list(text: str, index: Index) -> Any:

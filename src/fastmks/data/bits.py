@@ -10,7 +10,7 @@ import numpy as np
 from fastmks import _core
 from fastmks._util.check import check_unmasked
 from fastmks.data.base import Store
-from fastmks.data.object_lists import is_table
+from fastmks.data.frames import is_table
 from fastmks.data.restore_checks import check_kind, restored
 from fastmks.data.vector_input import make_queries
 from fastmks.data.vectors import SparseStore

@@ -19,7 +19,9 @@ from fastmks.data.bits import (
     read_sparse_bits,
     restore_bits,
 )
-from fastmks.data.object_lists import is_sparse, is_table, list_objects
+from fastmks.data.frames import is_table
+from fastmks.data.kinds import JsonFormat, ObjectKind, Schema, is_of, refuse
+from fastmks.data.object_lists import is_sparse, list_objects
 from fastmks.data.restore_checks import check_kind
 from fastmks.data.sets import (
     MemberStore,
@@ -33,6 +35,7 @@ from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record
 
 __all__ = [
+    "FINGERPRINTS",
     "join_fingerprints",
     "read_fingerprint_queries",
     "read_fingerprints",
@@ -186,3 +189,58 @@ def _check_position(member: Hashable, name: str) -> None:
             f"{name} must be a set of whole numbers from 0; it has {member!r}. For sets of "
             "anything else use Jaccard()."
         )
+
+
+def _bits(n_bits: int) -> JsonFormat:
+    n_bytes = -(-n_bits // 8)
+    hex_digits: Schema = {
+        "type": "string",
+        "pattern": f"^[0-9a-fA-F]{{{2 * n_bytes}}}$",
+        "description": f"{n_bits} bits, hexadecimal, first bit highest",
+    }
+    bits: Schema = {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 1}}
+    bits |= {"minItems": n_bits, "maxItems": n_bits}
+    rule = f"{n_bits} bits: an array of 0 and 1, or {2 * n_bytes} hexadecimal digits"
+
+    def read(value: Any, name: str) -> Any:
+        if isinstance(value, str) and len(value) == 2 * n_bytes and value.isascii():
+            try:
+                packed = np.frombuffer(bytes.fromhex(value), dtype=np.uint8)
+            except ValueError:
+                raise refuse(name, rule, value) from None
+            row = np.unpackbits(packed).view(np.bool_)
+            if len(packed) == n_bytes and not row[n_bits:].any():
+                return row[:n_bits]
+        elif is_of(value, int, float) and len(value) == n_bits and set(value) <= {0, 1}:
+            return np.array(value, dtype=np.bool_)
+        raise refuse(name, rule, value)
+
+    def show(row: Any) -> str:
+        return np.packbits(np.asarray(row, dtype=np.bool_)).tobytes().hex()
+
+    def gather(rows: list[Any]) -> Any:
+        return np.array(rows, dtype=np.bool_).reshape(len(rows), n_bits)
+
+    return JsonFormat("fingerprint", {"oneOf": [hex_digits, bits]}, read, show, gather)
+
+
+def _read_positions(value: Any, name: str) -> set[int]:
+    is_counts = is_of(value, int, float) and all(x >= 0 and x == int(x) for x in value)
+    if not is_counts:
+        raise refuse(name, "an array of whole numbers from 0, the bits that are set", value)
+    return set(map(int, value))
+
+
+_POSITIONS = JsonFormat(
+    "positions",
+    {"type": "array", "items": {"type": "integer", "minimum": 0}},
+    _read_positions,
+    lambda one: sorted(int(member) for member in one),
+    sizes=("members",),
+)
+FINGERPRINTS = ObjectKind(
+    "fingerprints",
+    lambda store: _bits(store.n_bits) if isinstance(store, BitStore) else _POSITIONS,
+    in_files="fingerprints",
+    file_kernel=lambda _: "tanimoto",
+)

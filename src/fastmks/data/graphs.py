@@ -10,6 +10,16 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fastmks._util.check import check_unmasked
+from fastmks.data.kinds import (
+    PLAIN,
+    JsonFormat,
+    ObjectKind,
+    Schema,
+    hashable,
+    is_of,
+    refuse,
+    shown_plain,
+)
 from fastmks.data.object_lists import is_equal_to_itself, is_sparse, list_objects
 from fastmks.data.ragged import join_offsets, offsets_of, take_entries
 from fastmks.data.restore_checks import check_kind, restored, restored_offsets
@@ -17,7 +27,7 @@ from fastmks.data.vocabulary import Vocabulary
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record
 
-__all__ = ["Graphs", "join_graphs", "list_graphs", "read_graphs", "restore_graphs"]
+__all__ = ["GRAPHS", "Graphs", "join_graphs", "list_graphs", "read_graphs", "restore_graphs"]
 
 _MOST_NODES = 2**31 - 1
 _WAY_OUT = "Pass networkx graphs or pairs (edges, node_labels)."
@@ -295,3 +305,52 @@ def _neighbours(
     np.cumsum(np.bincount(ends, minlength=n_nodes), out=offsets[1:])
     others = np.concatenate([high, low])[np.argsort(ends, kind="stable")]
     return offsets, others.astype(np.int32)
+
+
+def _from_json(value: Any, name: str) -> tuple[Any, list[Any]]:
+    rule = "{'nodes': [a label for each], 'edges': [[node, node], ...]}"
+    if not isinstance(value, dict) or set(value) != {"nodes", "edges"}:
+        raise refuse(name, rule, value)
+    nodes, edges = value["nodes"], value["edges"]
+    if not isinstance(nodes, list) or not isinstance(edges, list):
+        raise refuse(name, rule, value)
+    n_nodes = len(nodes)
+    for edge in edges:
+        is_pair = is_of(edge, int, float) and len(edge) == 2
+        if not is_pair or not all(0 <= end < n_nodes and end == int(end) for end in edge):
+            raise refuse(f"an edge of {name}", f"two nodes from 0 to {n_nodes - 1}", edge)
+    pairs = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    return pairs, [hashable(label, f"a label of {name}") for label in nodes]
+
+
+def _to_json(graph: Any) -> Any:
+    edges, labels = graph
+    nodes = [None] * labels if isinstance(labels, int) else [shown_plain(one) for one in labels]
+    return {"nodes": nodes, "edges": np.asarray(edges, dtype=np.int64).reshape(-1, 2).tolist()}
+
+
+_NODE: Schema = {"type": "integer", "minimum": 0}
+_JSON = JsonFormat(
+    "graph",
+    {
+        "type": "object",
+        "properties": {
+            "nodes": {"type": "array", "items": PLAIN, "description": "a label for each node"},
+            "edges": {
+                "type": "array",
+                "items": {"type": "array", "items": _NODE, "minItems": 2, "maxItems": 2},
+            },
+        },
+        "required": ["nodes", "edges"],
+        "additionalProperties": False,
+    },
+    _from_json,
+    _to_json,
+    sizes=("nodes", "edges"),
+)
+GRAPHS = ObjectKind(
+    "graphs",
+    lambda _: _JSON,
+    drawing="graph",
+    describe=lambda one: (f"{len(one[0])} edges between {len(one[1])} nodes", len(one[1])),
+)

@@ -6,9 +6,10 @@ from collections.abc import ItemsView, KeysView, Mapping, Set
 from typing import Any
 
 from fastmks._util.check import check_unmasked
+from fastmks.data.frames import is_table
 from fastmks.errors import InvalidArgument
 
-__all__ = ["is_equal_to_itself", "is_sparse", "is_table", "list_objects"]
+__all__ = ["is_equal_to_itself", "is_sparse", "list_objects"]
 
 _PLAIN = (str, bytes, int, type(None))
 
@@ -41,11 +42,6 @@ def list_objects(objects: Any, *, name: str, wanted: str, way_out: str = "") -> 
         raise InvalidArgument(f"{rule}; got {reprlib.repr(objects)}.{hint}")
     check_unmasked(objects, name)
     return list(objects)
-
-
-def is_table(objects: Any) -> bool:
-    """Whether something is a data frame, which iterates over the names of its columns."""
-    return hasattr(objects, "columns")
 
 
 def is_sparse(objects: Any) -> bool:

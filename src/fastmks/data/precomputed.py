@@ -8,6 +8,8 @@ import numpy as np
 
 from fastmks._util.arithmetic import own_arithmetic
 from fastmks.data.base import Store
+from fastmks.data.json_vectors import vectors
+from fastmks.data.kinds import ObjectKind
 from fastmks.data.restore_checks import check_kind, restored
 from fastmks.data.vector_input import make_queries, make_store
 from fastmks.data.vectors import DenseStore
@@ -15,6 +17,7 @@ from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record
 
 __all__ = [
+    "VALUES",
     "PrecomputedStore",
     "join_values",
     "read_gram_matrix",
@@ -217,3 +220,12 @@ def _check_symmetry(values: _Floats, rtol: float, name: str) -> None:
                 f"{values[j, i]}. Average it with its transpose if both should be the same, or "
                 "pass a greater rtol to Precomputed if rounding explains it."
             )
+
+
+# All that is known of one of them is its values with others.
+VALUES = ObjectKind(
+    "rows of values",
+    lambda _: vectors(None, is_filled=True),
+    drawing="values",
+    describe=lambda _: ("", 0),
+)

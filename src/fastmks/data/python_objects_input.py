@@ -9,6 +9,7 @@ import numpy as np
 
 from fastmks._util.arithmetic import own_arithmetic
 from fastmks._util.check import check_unmasked
+from fastmks.data.frames import rows_of
 from fastmks.data.object_lists import is_sparse, list_objects
 from fastmks.data.python_objects import PLAIN_DTYPES, PythonStore, read_only
 from fastmks.data.restore_checks import check_kind, restored, restored_offsets
@@ -150,14 +151,12 @@ def _listed(objects: Any, name: str) -> list[Any]:
             f"{name} must be a sequence of objects; got one {type(objects).__name__}. "
             f"Put a single object in a list. {_WAY_OUT}"
         )
-    if hasattr(objects, "itertuples"):  # a pandas DataFrame, which itself iterates over columns
+    if hasattr(objects, "itertuples"):  # of pandas: its rows have names
         return list(objects.itertuples(index=False))
-    if hasattr(objects, "iter_rows"):  # a polars DataFrame
-        return list(objects.iter_rows())
     if is_sparse(objects):
         return list(objects.tocsr())
     advice = f"Put a single object in a list. {_WAY_OUT}"
-    return list_objects(objects, name=name, wanted="a sequence of objects", way_out=advice)
+    return list_objects(rows_of(objects), name=name, wanted="a sequence of objects", way_out=advice)
 
 
 def _rows_like(queries: Any, array: _Array, name: str) -> _Array:

@@ -1,5 +1,6 @@
 """Time series of one or more channels, lengths as they come."""
 
+import math
 import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,15 +13,25 @@ from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
 from fastmks._util.check import check_unmasked
 from fastmks.data.base import Store
-from fastmks.data.object_lists import is_sparse, is_table, list_objects
+from fastmks.data.frames import is_table, read_table
+from fastmks.data.kinds import JsonFormat, ObjectKind, Schema, floats, is_of, refuse
+from fastmks.data.object_lists import is_sparse, list_objects
 from fastmks.data.ragged import join_offsets, offsets_of, take_runs
 from fastmks.data.restore_checks import check_kind, restored, restored_offsets
 from fastmks.data.strings import FOR_STRINGS
-from fastmks.data.vector_input import read_table
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record, restoring
 
-__all__ = ["SeriesStore", "join_series", "make_series", "restore_series"]
+__all__ = [
+    "SERIES",
+    "SeriesStore",
+    "join_series",
+    "make_series",
+    "restore_series",
+    "suggest_bandwidth",
+]
+
+_N_DRAWN, _N_PAIRS = 200, 20_000  # examined for a bandwidth
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,3 +195,58 @@ def _read_one(item: Any, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
 def _pack(parts: list[np.ndarray[Any, np.dtype[np.float64]]], n_channels: int) -> SeriesStore:
     offsets = offsets_of([len(part) // n_channels for part in parts])
     return SeriesStore(np.concatenate([*parts, np.zeros(0)]), offsets, n_channels)
+
+
+def _read_series(value: Any, name: str) -> Any:
+    rule = "an array of numbers, or one of arrays of as many numbers each, a channel for each"
+    if is_of(value, int, float) and value:
+        return floats(value, name)
+    is_rows = is_of(value, list) and value and all(is_of(row, int, float) for row in value)
+    if is_rows and value[0] and len(set(map(len, value))) == 1:
+        return floats(value, name)
+    raise refuse(name, rule, value)
+
+
+@own_arithmetic()
+def suggest_bandwidth(series: Sequence[Any]) -> float:
+    """Return the median distance of drawn values, multiplied by the root of the median length.
+
+    Examples
+    --------
+    >>> suggest_bandwidth([[0.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0]])
+    2.0
+    """
+    rng = np.random.default_rng(0)
+    n = len(series)
+    drawn = [np.asarray(series[i]) for i in rng.choice(n, min(n, _N_DRAWN), replace=False)]
+    length = float(np.median([len(one) for one in drawn]))
+    pairs = rng.integers(0, len(drawn), size=(_N_PAIRS, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]] if len(drawn) > 1 else pairs
+    places = rng.random((len(pairs), 2))
+    distances = [
+        math.dist(
+            np.atleast_1d(drawn[i][int(u * len(drawn[i]))]),
+            np.atleast_1d(drawn[j][int(v * len(drawn[j]))]),
+        )
+        for (i, j), (u, v) in zip(pairs.tolist(), places.tolist(), strict=True)
+    ]
+    bandwidth = float(np.median(distances)) * length**0.5
+    return float(f"{bandwidth:.3g}") or 1.0
+
+
+_NUMBERS: Schema = {"type": "array", "items": {"type": "number"}, "minItems": 1}
+_JSON = JsonFormat(
+    "series",
+    {"oneOf": [_NUMBERS, {"type": "array", "items": _NUMBERS, "minItems": 1}]},
+    _read_series,
+    lambda one: np.asarray(one).tolist(),
+    sizes=("steps",),
+)
+SERIES = ObjectKind(
+    "time series",
+    lambda _: _JSON,
+    in_files="series",
+    file_kernel=lambda series: (
+        f"normalized:globalalignment:bandwidth={suggest_bandwidth(series)!r}"
+    ),
+)

@@ -11,6 +11,7 @@ import numpy as np
 from fastmks import _core
 from fastmks._util.fork_safe import cached_property
 from fastmks.data.base import Store
+from fastmks.data.kinds import PLAIN, JsonFormat, ObjectKind, hashable, refuse, shown_plain
 from fastmks.data.object_lists import is_equal_to_itself, list_objects
 from fastmks.data.ragged import join_offsets, offsets_of, take_entries
 from fastmks.data.restore_checks import check_kind, restored, restored_offsets
@@ -20,6 +21,7 @@ from fastmks.files.record import Record, nest, restoring
 from fastmks.files.values import from_plain, to_plain
 
 __all__ = [
+    "SETS",
     "MemberStore",
     "Members",
     "check_member",
@@ -244,3 +246,19 @@ def number_members(
     return MemberStore(
         offsets, members, sizes, Members.numbered(vocabulary) if like is None else like.known
     )
+
+
+def _read_set(value: Any, name: str) -> set[Any]:
+    if not isinstance(value, list):
+        raise refuse(name, "an array of members", value)
+    return {hashable(member, f"a member of {name}") for member in value}
+
+
+_JSON = JsonFormat(
+    "set",
+    {"type": "array", "items": PLAIN},
+    _read_set,
+    lambda one: [shown_plain(member) for member in sorted(one, key=repr)],
+    sizes=("members",),
+)
+SETS = ObjectKind("sets", lambda _: _JSON)

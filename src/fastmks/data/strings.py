@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from fastmks.data.kinds import JsonFormat, ObjectKind, refuse
 from fastmks.data.object_lists import is_equal_to_itself, list_objects
 from fastmks.errors import InvalidArgument
 
-__all__ = ["FOR_STRINGS", "check_same_strings", "cut_strings", "read_strings"]
+__all__ = ["FOR_STRINGS", "STRINGS", "check_same_strings", "cut_strings", "read_strings"]
 
 # What to say where strings are given to a kernel of something else.
 FOR_STRINGS = "For strings pass a kernel that compares them, such as kernels.Spectrum(3)."
@@ -77,3 +78,32 @@ def _advice(item: Any) -> str:
     if item is None or not is_equal_to_itself(item):
         return "Drop or fill missing strings first."
     return "Turn what prints as its letters into strings first: [str(s) for s in ...]."
+
+
+def _read_string(value: Any, name: str) -> str:
+    if not isinstance(value, str):
+        raise refuse(name, "a string", value)
+    return value
+
+
+def _read_bytes(value: Any, name: str) -> bytes:
+    try:
+        return _read_string(value, name).encode("latin-1")
+    except UnicodeEncodeError:
+        raise refuse(name, "a string of letters up to U+00FF, each a byte", value) from None
+
+
+_JSON = JsonFormat("string", {"type": "string"}, _read_string, lambda one: one, sizes=("letters",))
+_BYTES_JSON = JsonFormat(
+    "bytes",
+    {"type": "string", "pattern": "^[\\u0000-\\u00ff]*$", "description": "a letter for each byte"},
+    _read_bytes,
+    lambda one: one.decode("latin-1"),
+    sizes=("letters",),
+)
+STRINGS = ObjectKind(
+    "strings",
+    lambda store: _BYTES_JSON if store.has_bytes else _JSON,
+    in_files="strings",
+    file_kernel=lambda _: "normalized:spectrum:p=3",
+)

@@ -9,6 +9,7 @@ from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
 from fastmks._util.check import check_unmasked
 from fastmks._util.wording import counted
+from fastmks.data.frames import read_table
 from fastmks.data.object_lists import is_sparse, list_objects
 from fastmks.data.strings import FOR_STRINGS
 from fastmks.data.vectors import (
@@ -20,7 +21,7 @@ from fastmks.data.vectors import (
 )
 from fastmks.errors import InvalidArgument
 
-__all__ = ["make_queries", "make_store", "read_table"]
+__all__ = ["make_queries", "make_store"]
 
 _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 _WAY_OUT = "Pass an n x d array, a list of equally long rows, a DataFrame or a scipy.sparse matrix."
@@ -113,8 +114,7 @@ def _read(objects: Any, name: str) -> np.ndarray[Any, Any]:
     check_unmasked(objects, name)
     if isinstance(objects, (Mapping, Set, ValuesView)) or _is_column_of_rows(objects):
         objects = list_objects(objects, name=name, wanted="vectors, one for each object")
-    if hasattr(objects, "dtypes") and hasattr(objects, "to_numpy"):
-        objects = read_table(objects, name)
+    objects = read_table(objects, name)
     _check_rows(objects, name)
     try:
         return np.asarray(objects)
@@ -131,23 +131,6 @@ def _is_column_of_rows(objects: Any) -> bool:
     if getattr(objects, "ndim", 0) != 1 or kind != "O":
         return False
     return len(objects) > 0 and isinstance(next(iter(objects)), (list, tuple, np.ndarray))
-
-
-def read_table(frame: Any, name: str) -> Any:
-    """Return a pandas DataFrame or Series as an array, without the detour through objects."""
-    dtypes = list(np.atleast_1d(np.asarray(frame.dtypes, dtype=object)))
-    if not all(hasattr(dtype, "kind") for dtype in dtypes):
-        return frame  # not pandas: numpy reads it
-    columns = getattr(frame, "columns", [name])
-    bad = [str(c) for c, dtype in zip(columns, dtypes, strict=True) if dtype.kind not in "biuf"]
-    if bad:
-        raise InvalidArgument(
-            f"{name} must be real numbers; these columns are not: {', '.join(bad[:5])}"
-            f"{', ...' if len(bad) > 5 else ''}. Drop or encode them first."
-        )
-    if all(isinstance(dtype, np.dtype) and dtype.kind != "b" for dtype in dtypes):
-        return frame.to_numpy()
-    return frame.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def _check_rows(objects: Any, name: str) -> None:

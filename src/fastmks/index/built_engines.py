@@ -9,14 +9,8 @@ from fastmks._util.fork_safe import Lock
 from fastmks._util.progress import Progress
 from fastmks.engines.base import plain_int64
 from fastmks.engines.faults import Namer
-from fastmks.engines.filters.base import CoreFilter
-from fastmks.engines.filters.choose import (
-    FilterOffer,
-    build_filter,
-    has_filter,
-    has_offer,
-    restore_filter,
-)
+from fastmks.engines.filters.base import CoreFilter, FilterOffer
+from fastmks.engines.filters.choose import build_filter, has_filter, has_offer, restore_filter
 from fastmks.engines.scan import Scan
 from fastmks.engines.space import Space
 from fastmks.engines.tree.tree import Tree, build_tree, record_tree, restore_tree, restore_tree_core

@@ -11,7 +11,8 @@ import numpy as np
 from fastmks._util.wording import counted
 from fastmks.engines.approximation import EXACT
 from fastmks.engines.base import Engine, SearchRequest
-from fastmks.engines.filters.choose import FilterOffer, guess_filter_seconds, offer_filter
+from fastmks.engines.filters.base import FilterOffer
+from fastmks.engines.filters.choose import guess_filter_seconds, offer_filter
 from fastmks.index.built_engines import BuiltEngines
 
 __all__ = ["Forecast", "Plan", "Planner", "merge_plans"]

@@ -15,6 +15,7 @@ from fastmks.data.residues import (
     make_residues,
     restore_residues,
 )
+from fastmks.data.strings import STRINGS
 from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record
 from fastmks.kernels.object_kernel import ObjectKernel
@@ -29,7 +30,7 @@ class _AlignmentKernel(ObjectKernel):
     """A kernel between strings whose letters a substitution matrix scores."""
 
     substitution: str | Substitution
-    compares = "strings"
+    kind = STRINGS
     mercer_advice = "Spectrum(3) and Normalized(LocalAlignment()) are."
 
     def __post_init__(self) -> None:

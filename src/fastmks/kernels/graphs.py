@@ -13,7 +13,7 @@ import numpy as np
 from fastmks import _core
 from fastmks.data import Store
 from fastmks.data.counts import CountStore, make_counts, restore_counts
-from fastmks.data.graphs import Graphs, join_graphs, list_graphs, read_graphs
+from fastmks.data.graphs import GRAPHS, Graphs, join_graphs, list_graphs, read_graphs
 from fastmks.data.vocabulary import Vocabulary
 from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record, first_difference
@@ -36,7 +36,7 @@ class _Features(NamedTuple):
 class GraphKernel(ObjectKernel):
     """A kernel between undirected graphs whose nodes have labels: exact counts, so Mercer."""
 
-    compares = "graphs"
+    kind = GRAPHS
     mercer_columns = math.inf
     is_normalized = False
     value_range = (0.0, math.inf)

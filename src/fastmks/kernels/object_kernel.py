@@ -7,6 +7,7 @@ from typing import Any, ClassVar, cast
 
 from fastmks import _core
 from fastmks.data import Store
+from fastmks.data.kinds import ANYTHING, ObjectKind
 from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record
 from fastmks.kernels.base import Kernel, Normalized, OnField, Product, Scaled, Sum
@@ -20,8 +21,8 @@ class ObjectKernel(Kernel):
     It says how its objects are read into a store, and which space of the core evaluates them.
     """
 
-    # What it compares, in words.
-    compares: ClassVar[str] = "any objects"
+    # What it compares.
+    kind: ClassVar[ObjectKind] = ANYTHING
     # What to do about values that are too large for float64.
     finite_advice: ClassVar[str] = "Rescale the objects, or use Normalized(...)."
     # Which kernels of the same objects are Mercer, as a sentence; empty where none comes to mind.

@@ -12,6 +12,7 @@ import numpy as np
 from fastmks.data import Store
 from fastmks.data.bits import BitStore
 from fastmks.data.fasta import Fasta
+from fastmks.data.frames import column_values, rows_of
 from fastmks.data.object_lists import list_objects
 from fastmks.data.python_objects import PYTHON_OBJECTS, PythonStore
 from fastmks.data.python_objects_input import restore_python
@@ -272,7 +273,7 @@ def listed(objects: Any) -> Any:
         return objects
     if isinstance(objects, Fasta):
         return objects.sequences
-    return list(objects) if isinstance(objects, Iterator) else objects
+    return list(objects) if isinstance(objects, Iterator) else column_values(objects)
 
 
 @contextmanager
@@ -293,15 +294,14 @@ def _follow(objects: Any, fields: tuple[int, ...], leaf: ObjectKernel, name: str
     """Return the parts of the objects that the fields lead to; a number is a vector of one."""
     if not fields:
         return objects
-    if hasattr(objects, "itertuples"):  # a pandas DataFrame: its columns are the fields
-        objects = objects.itertuples(index=False, name=None)
-    objects = list_objects(objects, name=name, wanted="a sequence of tuples")
+    # The columns of a table are the fields.
+    objects = list_objects(rows_of(objects), name=name, wanted="a sequence of tuples")
     for depth, field in enumerate(fields):
         objects = [
             _part(item, field, _named(f"{name}[{i}]", fields[:depth]))
             for i, item in enumerate(objects)
         ]
-    if leaf.compares.startswith("vectors") and all(isinstance(one, Real) for one in objects):
+    if leaf.kind.words.startswith("vectors") and all(isinstance(one, Real) for one in objects):
         return [[one] for one in objects]
     return objects
 

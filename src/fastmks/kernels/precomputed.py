@@ -8,6 +8,7 @@ from typing import Any, cast
 from fastmks import _core
 from fastmks.data import Store
 from fastmks.data.precomputed import (
+    VALUES,
     PrecomputedStore,
     join_values,
     read_gram_matrix,
@@ -31,7 +32,7 @@ class _MatrixKernel(ObjectKernel):
     is_mercer: bool = True
     rtol: float = 1e-10
 
-    compares = "rows of values"
+    kind = VALUES
     is_normalized = False
     value_range = (-math.inf, math.inf)
     compares_queries = False

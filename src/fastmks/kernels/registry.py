@@ -140,7 +140,7 @@ def _text_form(name: str, cls: type[ObjectKernel]) -> TextForm:
     known = _parameters(cls)
     shown = {key: None if value is MISSING else _write(value) for key, value in known.items()}
     example = cls.text_example or _joined(name, dict([*known.items()][:1]))
-    return TextForm(name, shown, cls.compares, example)
+    return TextForm(name, shown, cls.kind.words, example)
 
 
 def kernel_text(kernel: Kernel) -> str:

@@ -19,6 +19,7 @@ from fastmks.data.sequences import (
     join_grams,
     restore_grams,
 )
+from fastmks.data.strings import STRINGS
 from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record
 from fastmks.kernels.object_kernel import ObjectKernel
@@ -35,7 +36,7 @@ _MOST_NEIGHBOURS = 100_000  # p-grams that one is counted at
 class GramKernel(ObjectKernel):
     """A kernel that is the inner product of counts, or a weighted sum of such."""
 
-    compares = "strings"
+    kind = STRINGS
     # K(x, y) is an inner product of counts, so Mercer and never negative.
     mercer_columns = math.inf
     is_normalized = False

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, cast
 from fastmks import _core
 from fastmks._util.check import check_count, check_number
 from fastmks.data import Store
-from fastmks.data.series import SeriesStore, join_series, make_series, restore_series
+from fastmks.data.series import SERIES, SeriesStore, join_series, make_series, restore_series
 from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record
 from fastmks.kernels.object_kernel import ObjectKernel
@@ -22,7 +22,7 @@ _MOST_TRIANGULAR = 10_000_000
 class _SeriesKernel(ObjectKernel):
     """A kernel between time series."""
 
-    compares = "time series"
+    kind = SERIES
 
     @property
     def store_key(self) -> Hashable:

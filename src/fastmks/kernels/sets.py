@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -12,13 +12,16 @@ from fastmks._util.arithmetic import own_arithmetic
 from fastmks.data import DenseStore, Store, VectorStore, make_queries, make_store
 from fastmks.data.bits import BitStore
 from fastmks.data.fingerprints import (
+    FINGERPRINTS,
     join_fingerprints,
     read_fingerprint_queries,
     read_fingerprints,
     read_more_fingerprints,
     restore_fingerprints,
 )
+from fastmks.data.json_vectors import VECTORS
 from fastmks.data.sets import (
+    SETS,
     MemberStore,
     check_member,
     join_sets,
@@ -53,7 +56,7 @@ class _ShareKernel(ObjectKernel):
 class _SetKernel(_ShareKernel):
     """A kernel between Python sets."""
 
-    compares = "sets"
+    kind = SETS
 
     @property
     def store_key(self) -> Hashable:
@@ -106,7 +109,7 @@ class Jaccard(_SetKernel):
 class _BitKernel(_ShareKernel):
     """A kernel between fingerprints, in whatever form."""
 
-    compares = "fingerprints"
+    kind = FINGERPRINTS
 
     @property
     def store_key(self) -> Hashable:
@@ -177,7 +180,7 @@ class Tanimoto(_BitKernel):
 class _CountKernel(_ShareKernel):
     """A kernel between vectors without negative entries."""
 
-    compares = "vectors, none negative"
+    kind = replace(VECTORS, words="vectors, none negative")
 
     @property
     def store_key(self) -> Hashable:

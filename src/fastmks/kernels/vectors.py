@@ -8,6 +8,7 @@ from typing import Any, ClassVar, cast
 from fastmks import _core
 from fastmks._util.check import check_count, check_number
 from fastmks.data import Store, VectorStore, make_queries, make_store
+from fastmks.data.json_vectors import VECTORS
 from fastmks.data.vectors import join_vectors, restore_vectors
 from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record
@@ -35,7 +36,7 @@ _MOST_DEGREE = 10_000
 class VectorKernel(ObjectKernel):
     """A kernel between vectors of one length, dense or sparse."""
 
-    compares: ClassVar[str] = "vectors"
+    kind = VECTORS
     finite_advice: ClassVar[str] = (
         "Rescale the vectors, or use a kernel with a bounded range such as Cosine() or Gaussian()."
     )

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from fastmks.data.kinds import JsonFormat
 from fastmks.errors import FastmksError, IndexFileError, InvalidArgument
 from fastmks.files.atomic import mode_of, replace_file
 from fastmks.files.index_lock import journal_of, lock_file
@@ -18,7 +19,6 @@ from fastmks.index.index import Index
 from fastmks.index.load import load
 from fastmks.index.view import current_of, view_of
 from fastmks.kernels import Kernel
-from fastmks.service.json_format import Form
 from fastmks.service.json_objects import form_of
 from fastmks.service.served import Served, Writable
 
@@ -142,7 +142,7 @@ def _replayed(
     )
 
 
-def _replay(index: Index, form: Form, change: dict[str, Any], file: Path) -> None:
+def _replay(index: Index, form: JsonFormat, change: dict[str, Any], file: Path) -> None:
     try:
         match change:
             case {"add": list(objects), "ids": list(ids)}:

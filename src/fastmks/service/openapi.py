@@ -3,7 +3,7 @@
 from typing import Any
 
 from fastmks._core import version
-from fastmks.service.json_format import Form, Schema
+from fastmks.data.kinds import JsonFormat, Schema
 from fastmks.service.schema import Reader
 
 __all__ = ["describe"]
@@ -35,7 +35,7 @@ _REASONS = {
 _WITH_BODY = (400, 408, 413, 415, 429)
 
 
-def describe(reader: Reader, form: Form, *, has_token: bool) -> dict[str, Any]:
+def describe(reader: Reader, form: JsonFormat, *, has_token: bool) -> dict[str, Any]:
     """Return the description as data."""
     paths = {
         "/health": {"get": _operation("Whether the service answers; needs no token", _HEALTH)},
@@ -175,7 +175,7 @@ def _text_operation() -> dict[str, Any]:
     return operation
 
 
-def _get_operation(reader: Reader, form: Form) -> dict[str, Any]:
+def _get_operation(reader: Reader, form: JsonFormat) -> dict[str, Any]:
     # Of tuples only that they are arrays: tools that check answers stumble over prefixItems.
     one = {"type": "array"} if "prefixItems" in form.schema else form.schema
     answer = _object({"id": reader.id_schema, "object": one})

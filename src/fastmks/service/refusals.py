@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from fastmks.data.kinds import NotJsonError
 from fastmks.errors import FastmksError, InvalidArgument, KernelValueError, NotMercerError
 
 __all__ = ["LONGEST", "ConflictError", "RefusalError", "UnwritableError", "refusal_of"]
@@ -48,6 +49,8 @@ def refusal_of(error: BaseException) -> RefusalError | None:
         return RefusalError(409, "Conflict", str(error))
     if isinstance(error, UnwritableError):
         return RefusalError(503, "Unwritable", str(error), headers={"retry-after": "10"})
+    if isinstance(error, NotJsonError):
+        return RefusalError(422, "NotJson", str(error))
     if isinstance(error, (InvalidArgument, KernelValueError, NotMercerError)):
         return RefusalError(400, type(error).__name__, str(error))
     if isinstance(error, MemoryError):

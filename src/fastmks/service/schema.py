@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fastmks._util.check import check_count, check_number, check_seed
+from fastmks.data.kinds import JsonFormat, Schema
 from fastmks.engines.approximation import OPTIONS
 from fastmks.errors import InvalidArgument
 from fastmks.index.algorithms import ALGORITHMS, check_algorithm
 from fastmks.index.ids import LONGEST
-from fastmks.service.json_format import Form, Schema
 from fastmks.service.limits import Limits
 from fastmks.service.served import Change
 
@@ -42,7 +42,7 @@ class _Field:
 class Reader:
     """Reads the bodies of requests to one index, and describes them."""
 
-    def __init__(self, form: Form, limits: Limits, *, has_text_ids: bool) -> None:
+    def __init__(self, form: JsonFormat, limits: Limits, *, has_text_ids: bool) -> None:
         self._form, self._limits, self._has_text_ids = form, limits, has_text_ids
         ids = self.id_schema
         self._options = {

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fastmks.data.kinds import JsonFormat
 from fastmks.errors import InvalidArgument
 from fastmks.files.atomic import mode_of, sync_folder
 from fastmks.files.journal import Journal, name_content
 from fastmks.index.index import Index
 from fastmks.index.index_file import write_index
-from fastmks.service.json_format import Form
 from fastmks.service.refusals import ConflictError, RefusalError, UnwritableError
 
 __all__ = ["Change", "Served", "Writable"]
@@ -56,7 +56,7 @@ class Served:
         Its file.
     is_writable : bool
         Whether it takes changes.
-    form : Form
+    form : JsonFormat
         How its objects are written in JSON.
 
     Examples
@@ -71,7 +71,7 @@ class Served:
     (2, 'arrows.fmks', False)
     """
 
-    def __init__(self, index: Index, path: Path, *, form: Form) -> None:
+    def __init__(self, index: Index, path: Path, *, form: JsonFormat) -> None:
         self.index, self.path, self.form = index, path, form
         self.is_writable = False
 
@@ -145,7 +145,7 @@ class Writable(Served):
         index: Index,
         path: Path,
         *,
-        form: Form,
+        form: JsonFormat,
         journal: Journal,
         lock: int,
         encode: Callable[[Any], bytes] | None,

@@ -10,7 +10,10 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_non_negative
 
-from fastmks.data.object_lists import is_table
+from fastmks.data.frames import is_table
+from fastmks.data.graphs import GRAPHS
+from fastmks.data.sets import SETS
+from fastmks.data.strings import STRINGS
 from fastmks.errors import InvalidArgument
 from fastmks.kernels import (
     Custom,
@@ -39,9 +42,8 @@ __all__ = ["Reading", "check_targets", "read_input", "threads_of", "warn_of_colu
 
 _VECTORS, _NON_NEGATIVE, _COMPILED = "vectors", "non-negative vectors", "float64 rows"
 _BITS = "bits"
-_STRINGS = "strings"
 _ANYTHING = (Custom, Similarity)
-_WITHOUT_COLUMNS = (_STRINGS, "sets", "graphs")
+_WITHOUT_COLUMNS = (STRINGS, SETS, GRAPHS)
 _FLOATS = [np.float64, np.float32]
 
 
@@ -70,11 +72,9 @@ class Reading:
             is_vectors=bool(keys & {_VECTORS, _NON_NEGATIVE, _COMPILED}) and not has_fields,
             is_sparse=keys <= {_VECTORS, _NON_NEGATIVE, _BITS} and not has_fields,
             is_positive=_NON_NEGATIVE in keys,
-            is_string=all(
-                leaf.compares == _STRINGS or isinstance(leaf, _ANYTHING) for _, leaf in parts
-            ),
+            is_string=all(leaf.kind is STRINGS or isinstance(leaf, _ANYTHING) for _, leaf in parts),
             is_pairwise=any(isinstance(leaf, Precomputed) for _, leaf in parts),
-            has_columns=has_fields or not any(x.compares in _WITHOUT_COLUMNS for _, x in parts),
+            has_columns=has_fields or not any(x.kind in _WITHOUT_COLUMNS for _, x in parts),
         )
 
 

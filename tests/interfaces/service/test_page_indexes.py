@@ -230,3 +230,12 @@ def test_the_demo_is_of_digits():
     assert about["form"] == "image"
     assert json.dumps(about)
     assert isinstance(index, fastmks.Index)
+
+
+def test_a_pair_with_a_graph_is_no_graph():
+    pairs = list(zip(RINGS, WORDS, strict=False))
+    graphs = kernels.OnField(0, kernels.Normalized(kernels.WeisfeilerLehman()))
+    strings = kernels.OnField(1, kernels.Normalized(kernels.Spectrum(3)))
+    page = Page(Index(pairs, graphs + strings))
+    assert page.get("/page/about")["form"] == "other"
+    assert page.get("/page/objects")["objects"][0]["text"].startswith("((")

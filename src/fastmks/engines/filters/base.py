@@ -1,4 +1,4 @@
-"""What filters whose search is the core's have in common: how they are asked, and what they say."""
+"""What all filters have in common: how each is chosen and built, asked, and what it says."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -7,11 +7,12 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from fastmks._util.progress import Progress
 from fastmks.engines.base import AboveFound, Cost, SearchRequest, TopKFound, plain_int64
 from fastmks.engines.space import Space
 from fastmks.files.record import Record
 
-__all__ = ["CoreFilter", "Report"]
+__all__ = ["CoreFilter", "FilterKind", "FilterOffer", "Report"]
 
 # What is told how much work is done; None where nobody asks.
 Report: TypeAlias = Callable[[int], None] | None
@@ -49,10 +50,6 @@ class CoreFilter(ABC):
     def find_fault(self, threads: int, report: Report) -> str:
         """Return which figure of the filter its objects contradict; empty where none is."""
 
-    @abstractmethod
-    def cost(self, counts: tuple[int, ...], request: SearchRequest) -> Cost:
-        """Return the core's counts by name."""
-
     def top_k(self, request: SearchRequest, k: int) -> TopKFound:
         """Return the k best of each query: always exact, which keeps every promise about values."""
         request.refuse_early_stop("; got algorithm='filter'")
@@ -67,7 +64,7 @@ class CoreFilter(ABC):
                 report,
             )
         gap = np.zeros(len(request.queries))
-        return TopKFound(values, plain_int64(positions), gap, self.cost(counts, request))
+        return TopKFound(values, plain_int64(positions), gap, _cost(counts))
 
     def above(
         self, request: SearchRequest, thresholds: np.ndarray[Any, np.dtype[np.float64]]
@@ -81,5 +78,57 @@ class CoreFilter(ABC):
                 self.space.threads(request.threads),
                 report,
             )
-        cost = self.cost(counts, request)
+        cost = _cost(counts)
         return AboveFound(plain_int64(offsets), values, plain_int64(positions), cost)
+
+
+@dataclass(frozen=True)
+class FilterOffer:
+    """A filter that could be built, and what to expect of it on one thread."""
+
+    space: Space
+    build_seconds: float
+    seconds_per_query: float
+    basis: str
+    build: Callable[[int, Progress], CoreFilter]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilterKind:
+    """A kind of filter: which spaces it serves, and how it is offered, built and restored.
+
+    Attributes
+    ----------
+    name : str
+        What files call it.
+    serves : callable
+        Whether it can bound the values of a space.
+    build : callable
+        Makes it for a space, with the arguments of `build_filter`.
+    restore : callable
+        Makes it for a space from the record of a file.
+    guess_seconds : callable or None
+        About what building it for a space takes on one thread. None where nothing is known without
+        evaluating values, so that it is built for those who ask for it only.
+    offer : callable or None
+        Examines the objects of a space, with the arguments of `offer_filter`. None where there is
+        nothing to build, or to offer.
+    """
+
+    name: str
+    serves: Callable[[Space], bool]
+    build: Callable[..., CoreFilter]
+    restore: Callable[[Space, Record], CoreFilter]
+    guess_seconds: Callable[[Space], float] | None = None
+    offer: Callable[..., FilterOffer] | None = None
+
+
+def _cost(counts: tuple[int, int, int, int, int]) -> Cost:
+    """Return the core's counts by name."""
+    evaluations, projections, self_evaluations, bounds, operations = counts
+    return Cost(
+        evaluations=evaluations + projections,
+        self_evaluations=self_evaluations,
+        bounds=bounds,
+        bound_operations=operations,
+    )

@@ -1,30 +1,32 @@
 """The filter of vectors: 8-bit codes on principal axes bound every value."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from fastmks import _core
 from fastmks._util.progress import Progress
-from fastmks.engines.base import Cost, SearchRequest
 from fastmks.engines.filters.axes import Axes, choose_axes
-from fastmks.engines.filters.base import CoreFilter, Report
+from fastmks.engines.filters.base import CoreFilter, FilterKind, FilterOffer, Report
 from fastmks.engines.space import Space
 from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record, restoring
 
-__all__ = ["Sketch", "build_sketch", "guess_build_seconds", "restore_sketch"]
+__all__ = ["CODES", "Codes", "build_codes"]
+
+_QUERY_SECONDS = 5e-6  # of a query, whatever the objects
 
 
 @dataclass(frozen=True)
-class Sketch(CoreFilter):
+class Codes(CoreFilter):
     """Bounds the scores of all objects from their codes, and evaluates what the bounds leave."""
 
-    core: _core.Sketch
+    core: _core.CodeTable
     axes: Axes
-    core_top_k = _core.sketch_top_k
-    core_above = _core.sketch_above
+    core_top_k = _core.codes_top_k
+    core_above = _core.codes_above
 
     @property
-    def structure(self) -> tuple[_core.Sketch]:
+    def structure(self) -> tuple[_core.CodeTable]:
         """The codes."""
         return (self.core,)
 
@@ -40,7 +42,7 @@ class Sketch(CoreFilter):
 
     def record(self) -> Record:
         """What the codes are made of, for a file."""
-        return Record({"kind": "sketch"}, self.core.arrays())
+        return Record({"kind": CODES.name}, self.core.arrays())
 
     @property
     def check_steps(self) -> int:
@@ -54,16 +56,9 @@ class Sketch(CoreFilter):
         except _core.CoordinateFault:
             return "the lengths of the vectors are not finite"
 
-    def cost(self, counts: tuple[int, ...], request: SearchRequest) -> Cost:
-        """Return the core's counts by name."""
-        evaluations, projections, bounds, operations = counts
-        return Cost(
-            evaluations=evaluations + projections, bounds=bounds, bound_operations=operations
-        )
 
-
-def guess_build_seconds(n_objects: int, n_columns: int, dimension: int | None = None) -> float:
-    """Return about what a sketch takes to build on one thread, with or without its axes."""
+def _guess_seconds(n_objects: int, n_columns: int, dimension: int | None = None) -> float:
+    """Return about what the codes take to build on one thread, with or without its axes."""
     axes_seconds = 0.0
     if dimension is None:
         dimension = min(n_columns, 64)
@@ -72,30 +67,66 @@ def guess_build_seconds(n_objects: int, n_columns: int, dimension: int | None = 
     return axes_seconds + n_objects * per_object
 
 
-def build_sketch(
+def build_codes(
     space: Space,
     *,
     axes: Axes | None = None,
     dimension: int | None = None,
     threads: int,
     progress: Progress,
-) -> Sketch:
-    """Return a sketch of the vectors of a space that has scores, on the axes given if any."""
+) -> Codes:
+    """Return the codes of the vectors of a space that has scores, on the axes given if any."""
     if axes is None:
         axes = choose_axes(space, dimension=dimension, threads=threads, progress=progress)
     with progress.bar(2 * len(space), unit=" objects") as report:
         try:
-            core = _core.sketch(space.core, axes.core, threads, report)
+            core = _core.code_table(space.core, axes.core, threads, report)
         except _core.CoordinateFault:
             raise InvalidArgument(
                 "algorithm='filter' cannot bound vectors whose lengths leave the float64 range. "
                 "Rescale them, or pass algorithm='scan'."
             ) from None
-        return Sketch(space, core, axes)
+        return Codes(space, core, axes)
 
 
-def restore_sketch(space: Space, record: Record) -> Sketch:
-    """Return the sketch of a file."""
+def _restore(space: Space, record: Record) -> Codes:
+    """Return the codes of a file."""
     with restoring("the codes"):
-        core = _core.restore_sketch(space.core, dict(record.arrays))
-    return Sketch(space, core, Axes(core.axes))
+        core = _core.restore_codes(space.core, dict(record.arrays))
+    return Codes(space, core, Axes(core.axes))
+
+
+def _build(
+    space: Space, *, threads: int, progress: Progress, like: CoreFilter | None, **_: Any
+) -> Codes:
+    """Return codes on the axes of a filter of at least half as many like objects, if there is one.
+
+    Choosing axes takes longer than the codes of few objects.
+    """
+    axes = None
+    if isinstance(like, Codes) and len(like.space) >= len(space) // 2:
+        axes = like.axes
+    return build_codes(space, axes=axes, threads=threads, progress=progress)
+
+
+def _offer(
+    space: Space, queries: Space, k: int, *, threads: int, progress: Progress
+) -> FilterOffer:
+    axes = choose_axes(space, queries=queries, k=k, threads=threads, progress=progress)
+    return FilterOffer(
+        space,
+        _guess_seconds(len(space), space.n_columns, axes.dimension),
+        _QUERY_SECONDS + len(space) * axes.seconds_per_object,
+        f"{axes.dimension} axes leave {axes.survivors:.2g} of a sample",
+        lambda threads, progress: build_codes(space, axes=axes, threads=threads, progress=progress),
+    )
+
+
+CODES = FilterKind(
+    name="sketch",
+    serves=lambda space: space.has_dense_scores,
+    build=_build,
+    restore=_restore,
+    guess_seconds=lambda space: _guess_seconds(len(space), space.n_columns),
+    offer=_offer,
+)

@@ -3,19 +3,18 @@
 from dataclasses import dataclass
 
 from fastmks import _core
-from fastmks.engines.base import Cost, SearchRequest
-from fastmks.engines.filters.base import CoreFilter, Report
+from fastmks.engines.filters.base import CoreFilter, FilterKind, Report
 from fastmks.files.record import Record
 
-__all__ = ["OwnBounds"]
+__all__ = ["OWN_BOUNDS", "OwnBounds"]
 
 
 @dataclass(frozen=True)
 class OwnBounds(CoreFilter):
     """Evaluates in the order of the kernel's own bounds, until none is left that matters."""
 
-    core_top_k = _core.filter_top_k
-    core_above = _core.filter_above
+    core_top_k = _core.own_bounds_top_k
+    core_above = _core.own_bounds_above
 
     @property
     def n_bytes(self) -> int:
@@ -29,7 +28,7 @@ class OwnBounds(CoreFilter):
 
     def record(self) -> Record:
         """Nothing but what it is."""
-        return Record({"kind": "own bounds"})
+        return Record({"kind": OWN_BOUNDS.name})
 
     @property
     def check_steps(self) -> int:
@@ -40,7 +39,11 @@ class OwnBounds(CoreFilter):
         """Return nothing: there is no figure."""
         return ""
 
-    def cost(self, counts: tuple[int, ...], request: SearchRequest) -> Cost:
-        """Return the core's counts by name."""
-        evaluations, bounds = counts
-        return Cost(evaluations=evaluations, bounds=bounds)
+
+OWN_BOUNDS = FilterKind(
+    name="own bounds",
+    serves=lambda space: space.has_bounds,
+    build=lambda space, **_: OwnBounds(space),
+    restore=lambda space, _: OwnBounds(space),
+    guess_seconds=lambda _: 0.0,
+)

@@ -15,16 +15,16 @@ import numpy as np
 from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
 from fastmks._util.progress import Progress
-from fastmks.engines.base import AboveFound, Cost, SearchRequest, TopKFound
+from fastmks.engines.base import AboveFound, SearchRequest, TopKFound
 from fastmks.engines.faults import Namer, named_faults
-from fastmks.engines.filters.base import CoreFilter, Report
+from fastmks.engines.filters.base import CoreFilter, FilterKind, Report
 from fastmks.engines.scan import Scan
 from fastmks.engines.space import Space
 from fastmks.errors import InvalidArgument, NotMercerError
 from fastmks.files.record import Record, first_difference, restoring
 from fastmks.kernels.object_kernel import leaves
 
-__all__ = ["Forecast", "Pivots", "build_pivots", "can_have_pivots", "restore_pivots"]
+__all__ = ["PIVOTS", "Forecast", "Pivots", "build_pivots"]
 
 _Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
@@ -61,8 +61,8 @@ class Pivots(CoreFilter):
     forecasts: tuple[Forecast, ...]  # of every number of pivots looked at; empty when it was given
     build_evaluations: int  # of K(x, y); K(x, x) is evaluated once per object besides
     build_seconds: float
-    core_top_k = _core.pivot_top_k
-    core_above = _core.pivot_above
+    core_top_k = _core.pivots_top_k
+    core_above = _core.pivots_above
 
     def __repr__(self) -> str:
         return (
@@ -83,7 +83,7 @@ class Pivots(CoreFilter):
     def record(self) -> Record:
         """What the coordinates are made of, for a file."""
         facts = {
-            "kind": "pivots",
+            "kind": PIVOTS.name,
             "build_evaluations": self.build_evaluations,
             "build_seconds": self.build_seconds,
             "forecasts": [list(forecast) for forecast in self.forecasts],
@@ -97,16 +97,6 @@ class Pivots(CoreFilter):
             return fault
         rebuilt = _core.pivot_table(self.projection, self.space.threads(threads), report)
         return first_difference(self.table.arrays(), rebuilt.arrays())
-
-    def cost(self, counts: tuple[int, ...], request: SearchRequest) -> Cost:
-        """Return the core's counts by name."""
-        evaluations, projections, self_evaluations, bounds, operations = counts
-        return Cost(
-            evaluations=evaluations + projections,
-            self_evaluations=self_evaluations,
-            bounds=bounds,
-            bound_operations=operations,
-        )
 
     def top_k(self, request: SearchRequest, k: int) -> TopKFound:
         """Return the k best of each query: always exact, which keeps every promise about values."""
@@ -160,7 +150,7 @@ def build_pivots(
     )
 
 
-def restore_pivots(space: Space, record: Record) -> Pivots:
+def _restore(space: Space, record: Record) -> Pivots:
     """Return the pivots of a file. Nothing is evaluated for it."""
     with restoring("the pivots"):
         projection, table = _core.restore_pivots(space.core, dict(record.arrays))
@@ -177,7 +167,7 @@ def restore_pivots(space: Space, record: Record) -> Pivots:
     )
 
 
-def can_have_pivots(space: Space) -> bool:
+def _serves(space: Space) -> bool:
     """Whether values with pivots bound the others."""
     return space.is_mercer and bool(np.isfinite(space.rounding).all())
 
@@ -371,3 +361,13 @@ class _Trial:
             if self.counts[:, part].any()
         ]
         return float(max(shares, default=0.0) * (self.n_objects - self.n_pivots))
+
+
+PIVOTS = FilterKind(
+    name="pivots",
+    serves=_serves,
+    build=lambda space, *, threads, progress, name, **_: build_pivots(
+        space, threads=threads, progress=progress, name=name
+    ),
+    restore=_restore,
+)

@@ -4,13 +4,16 @@ from dataclasses import dataclass
 
 from fastmks import _core
 from fastmks._util.progress import Progress
-from fastmks.engines.base import Cost, SearchRequest
-from fastmks.engines.filters.base import CoreFilter, Report
+from fastmks.engines.filters.base import CoreFilter, FilterKind, FilterOffer, Report
 from fastmks.engines.space import Space
 from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record, first_difference, restoring
 
-__all__ = ["Postings", "build_postings", "fits_postings", "restore_postings"]
+__all__ = ["POSTINGS", "Postings", "build_postings", "fits_postings"]
+
+# Of an object of some hundred entries, to be put into inverted lists, and to be examined there.
+_LISTING_SECONDS = 1e-5
+_LISTED_SECONDS = 5e-9
 
 
 @dataclass(frozen=True)
@@ -33,17 +36,12 @@ class Postings(CoreFilter):
 
     def record(self) -> Record:
         """What the lists are made of, for a file."""
-        return Record({"kind": "postings"}, self.core.arrays())
+        return Record({"kind": POSTINGS.name}, self.core.arrays())
 
     def find_fault(self, threads: int, report: Report) -> str:
         """Return where the lists differ from those built again: nothing of them is a choice."""
         rebuilt = _core.postings(self.space.core, report)
         return first_difference(self.core.arrays(), rebuilt.arrays())
-
-    def cost(self, counts: tuple[int, ...], request: SearchRequest) -> Cost:
-        """Return the core's counts by name."""
-        evaluations, bounds, operations = counts
-        return Cost(evaluations=evaluations, bounds=bounds, bound_operations=operations)
 
 
 def fits_postings(space: Space) -> bool:
@@ -67,7 +65,27 @@ def build_postings(space: Space, *, progress: Progress) -> Postings:
         return Postings(space, _core.postings(space.core, report))
 
 
-def restore_postings(space: Space, record: Record) -> Postings:
+def _restore(space: Space, record: Record) -> Postings:
     """Return the inverted lists of a file."""
     with restoring("the inverted lists"):
         return Postings(space, _core.restore_postings(space.core, dict(record.arrays)))
+
+
+def _guess_seconds(space: Space) -> float:
+    return len(space) * _LISTING_SECONDS
+
+
+POSTINGS = FilterKind(
+    name="postings",
+    serves=fits_postings,
+    build=lambda space, *, progress, **_: build_postings(space, progress=progress),
+    restore=_restore,
+    guess_seconds=_guess_seconds,
+    offer=lambda space, *_, **__: FilterOffer(
+        space,
+        _guess_seconds(space),
+        len(space) * _LISTED_SECONDS,
+        "a guess at inverted lists",
+        lambda _, progress: build_postings(space, progress=progress),
+    ),
+)

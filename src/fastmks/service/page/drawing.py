@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from fastmks.data.kinds import ANYTHING, ObjectKind
+from fastmks.data.precomputed import VALUES
 from fastmks.errors import InvalidArgument
-from fastmks.kernels import Kernel, Precomputed, ShortestPath, WeisfeilerLehman
+from fastmks.kernels import Kernel
 from fastmks.kernels.object_kernel import leaves
 from fastmks.service.limits import Limits
 
@@ -35,6 +37,8 @@ class Form:
         The value of the darkest pixel; 0 where nothing is an image.
     has_numbers : bool
         Whether the members of sets are whole numbers.
+    kind : ObjectKind
+        What describes them where no other drawing does.
     limits : Limits
         How long a query may be; a page takes no more than 10 000 letters or members in any case.
     """
@@ -43,6 +47,7 @@ class Form:
     n_columns: int = 0
     greatest: float = 0.0
     has_numbers: bool = False
+    kind: ObjectKind = ANYTHING
     limits: Limits = field(default_factory=Limits)
 
     @property
@@ -61,13 +66,8 @@ class Form:
             members = sorted(map(str, thing))
             shown = ", ".join(members[:_MOST_MEMBERS])
             return {"text": shown[:_MOST_LETTERS], "length": len(members)}
-        if self.name == "graph":
-            text = f"{len(thing[0])} edges between {len(thing[1])} nodes"
-            return {"text": text, "length": len(thing[1])}
-        if self.name == "values":
-            return {"text": "", "length": 0}  # all that is known of it is its values with others
-        text = repr(thing)
-        return {"text": text[:_MOST_LETTERS], "length": len(text)}
+        text, length = self.kind.describe(thing)
+        return {"text": text[:_MOST_LETTERS], "length": length}
 
     def _draw_numbers(self, row: np.ndarray[Any, Any]) -> dict[str, Any]:
         if self.name == "bits":
@@ -119,9 +119,9 @@ def find_form(sample: Any, kernel: Kernel) -> Form:
     """Return how objects are drawn, from a few of them in the form in which an index gives them."""
     if len_of(sample) == 0:
         return Form("other")
-    is_values = any(isinstance(leaf, Precomputed) for _, leaf in leaves(kernel))
-    if is_values:
-        return Form("values")
+    parts = list(leaves(kernel))
+    if any(leaf.kind is VALUES for _, leaf in parts):
+        return Form("values", kind=VALUES)
     if hasattr(sample, "shape") and len(sample.shape) == 2:
         return _form_of_rows(sample)
     first = sample[0]
@@ -131,9 +131,9 @@ def find_form(sample: Any, kernel: Kernel) -> Form:
     if isinstance(first, (set, frozenset)):
         members = (member for one in sample for member in one)
         return Form("set", has_numbers=all(isinstance(member, int) for member in members))
-    if any(isinstance(leaf, (ShortestPath, WeisfeilerLehman)) for _, leaf in leaves(kernel)):
-        return Form("other" if len(first) != 2 else "graph")
-    return Form("other")
+    kinds = (leaf.kind for fields, leaf in parts if not fields)
+    kind = next((one for one in kinds if one.describe is not ANYTHING.describe), ANYTHING)
+    return Form(kind.drawing, kind=kind)
 
 
 def len_of(things: Any) -> int:

@@ -10,7 +10,7 @@ from fastmks import kernels as K
 from fastmks._util.progress import Progress
 from fastmks.engines.base import SearchRequest
 from fastmks.engines.filters.axes import choose_axes
-from fastmks.engines.filters.codes import build_sketch
+from fastmks.engines.filters.codes import build_codes
 from fastmks.engines.scan import Scan
 from support.comparing import assert_identical
 from support.inside import data_of
@@ -129,8 +129,8 @@ def test_every_instruction_set_gives_the_same(isa, kernel):
     space = data_of(Index(rows, kernel)).space
     assert space.isa == isa
     search = exact_search(space, rows[:9] + 0.5)
-    sketch = build_sketch(space, dimension=20, threads=1, progress=Progress(False))
-    found, wanted = sketch.top_k(search, 20), Scan(space).top_k(search, 20)
+    codes = build_codes(space, dimension=20, threads=1, progress=Progress(False))
+    found, wanted = codes.top_k(search, 20), Scan(space).top_k(search, 20)
     np.testing.assert_array_equal(found.positions, wanted.positions)
     np.testing.assert_array_equal(found.values, wanted.values)
     # The bounds are the same bits too, so the same objects are evaluated.
@@ -263,9 +263,9 @@ def test_any_number_of_axes_gives_the_same(dimension, kernel):
     rows = clustered(1000, 30)
     space = data_of(Index(rows, kernel)).space
     search = exact_search(space, rows[:20] + 0.01)
-    sketch = build_sketch(space, dimension=dimension, threads=1, progress=Progress(False))
-    assert sketch.dimension == dimension
-    got, wanted = sketch.top_k(search, 6), Scan(space).top_k(search, 6)
+    codes = build_codes(space, dimension=dimension, threads=1, progress=Progress(False))
+    assert codes.dimension == dimension
+    got, wanted = codes.top_k(search, 6), Scan(space).top_k(search, 6)
     np.testing.assert_array_equal(got.positions, wanted.positions)
     np.testing.assert_array_equal(got.values, wanted.values)
 

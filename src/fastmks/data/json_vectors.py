@@ -1,4 +1,7 @@
-"""Vectors in JSON: arrays of numbers, or the columns and values of the entries that are not 0."""
+"""What interfaces know of vectors.
+
+In JSON they are arrays of numbers, or the columns and values of the entries that are not 0.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from fastmks._util.check import import_extra
+from fastmks.data.kinds import JsonFormat, ObjectKind, Schema, floats, is_of, refuse
 from fastmks.data.object_lists import is_sparse
+from fastmks.data.vectors import SparseStore
 from fastmks.errors import InvalidArgument
-from fastmks.service.json_format import Form, Schema, floats, is_of, refuse
 
-__all__ = ["SparseRow", "vectors"]
+__all__ = ["VECTORS", "SparseRow", "vectors"]
 
 _MOST_ENTRIES = 1 << 24  # of dense rows made of sparse ones: 128 MiB
 
@@ -23,12 +27,14 @@ class SparseRow:
     values: np.ndarray[Any, np.dtype[np.float64]]
 
 
-def vectors(n_columns: int | None, *, is_filled: bool) -> Form:
+def vectors(n_columns: int | None, *, is_filled: bool) -> JsonFormat:
     """Return the form of rows of so many columns; `is_filled` where the index keeps zeros too."""
     numbers: Schema = {"type": "array", "items": {"type": "number"}}
     if n_columns is None:
         schema = {**numbers, "description": "the values with all objects"}
-        return Form("vector", schema, lambda value, name: _read_row(value, name, None), _show_row)
+        return JsonFormat(
+            "vector", schema, lambda value, name: _read_row(value, name, None), _show_row
+        )
     dense = {**numbers, "minItems": n_columns, "maxItems": n_columns}
     columns = {"type": "integer", "minimum": 0, "maximum": n_columns - 1}
     sparse: Schema = {
@@ -47,7 +53,7 @@ def vectors(n_columns: int | None, *, is_filled: bool) -> Form:
     def gather(rows: list[Any]) -> Any:
         return _gather_rows(rows, n_columns, is_filled=is_filled)
 
-    return Form("vector", {"oneOf": [dense, sparse]}, read, _show_row, gather)
+    return JsonFormat("vector", {"oneOf": [dense, sparse]}, read, _show_row, gather)
 
 
 def _read_row(value: Any, name: str, n_columns: int | None) -> Any:
@@ -113,3 +119,10 @@ def _show_row(row: Any) -> Any:
         row = row.tocoo()
         return {"columns": row.col.tolist(), "values": row.data.tolist()}
     return np.asarray(row).tolist()
+
+
+VECTORS = ObjectKind(
+    "vectors",
+    lambda store: vectors(store.n_columns, is_filled=not isinstance(store, SparseStore)),
+    in_files="vectors",
+)
