@@ -1,4 +1,4 @@
-"""What every store is: the objects of one kind, kept as one kind of kernel wants them."""
+"""The interface of all stores: objects of one kind, held as their kernels read them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
@@ -16,7 +16,7 @@ _Self = TypeVar("_Self", bound="Store")
 class Store(ABC):
     """Objects of one kind, checked once, in memory that the index owns or shares. Never changed."""
 
-    # Whether queries must be read for this very store, since it numbers what its objects have.
+    # Whether queries are read for one store only, since the store numbers the features.
     numbers_features: ClassVar[bool] = False
 
     @abstractmethod
@@ -25,16 +25,16 @@ class Store(ABC):
     @property
     @abstractmethod
     def kind(self) -> str:
-        """What the objects are, in words: "vectors of 3 columns"."""
+        """The objects, in words: "vectors of 3 columns"."""
 
     @property
     def form(self) -> Hashable:
-        """The same for stores whose objects can be in one store."""
+        """A key, equal for stores whose objects can be joined in one store."""
         return type(self), self.kind
 
     @abstractmethod
     def copy(self: _Self) -> _Self:
-        """The same objects in memory of their own."""
+        """A store of the same objects, in memory of its own."""
 
     @abstractmethod
     def take(self: _Self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> _Self:
@@ -47,8 +47,8 @@ class Store(ABC):
     @property
     @abstractmethod
     def n_bytes(self) -> int:
-        """The memory that the objects take, theirs and what is shared with the caller."""
+        """The memory of the objects, including memory shared with the caller."""
 
     @abstractmethod
     def record(self) -> Record:
-        """What the store is made of, for a file."""
+        """The arrays and facts of the store, for a file."""

@@ -42,7 +42,7 @@ _REVERSED = np.packbits(  # the byte with its bits in the other order
 
 @dataclass(frozen=True, eq=False)
 class BitStore(Store):
-    """Rows of bits in whole cache lines, in the order of numpy.packbits; zeros behind the last."""
+    """Rows of bits in whole cache lines, in the order of numpy.packbits; zeros after the last."""
 
     words: np.ndarray[Any, np.dtype[np.uint64]]
     n_bits: int
@@ -58,7 +58,7 @@ class BitStore(Store):
 
     @property
     def kind(self) -> str:
-        """What the objects are."""
+        """The objects, in words."""
         return f"sets of {self.n_bits} bits"
 
     @property
@@ -67,7 +67,7 @@ class BitStore(Store):
         return self.words.nbytes
 
     def copy(self) -> "BitStore":
-        """The same sets: rows are always in memory of their own, and never changed."""
+        """This store: its rows are in memory of their own and never change."""
         return self
 
     def take(self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> "BitStore":
@@ -84,12 +84,12 @@ class BitStore(Store):
         return np.unpackbits(rows, axis=1, count=self.n_bits).view(np.bool_)
 
     def record(self) -> Record:
-        """The rows, and how many bits of them count."""
+        """The rows, and the number of bits of each."""
         return Record({"kind": "bits", "n_bits": self.n_bits}, {"words": self.words})
 
 
 def join_bits(stores: Sequence[BitStore]) -> BitStore:
-    """Return the rows of several stores of one number of bits in one."""
+    """Return a store of the rows of several stores with the same number of bits."""
     n_bits = stores[0].n_bits
     rows = _empty_rows(sum(map(len, stores)), n_bits).view(np.uint64)
     begin = 0
@@ -100,7 +100,7 @@ def join_bits(stores: Sequence[BitStore]) -> BitStore:
 
 
 def restore_bits(record: Record) -> BitStore:
-    """Return the store that was recorded. Bits behind the last must not be set."""
+    """Return the store of a record. Bits after the last must not be set."""
     check_kind(record, "bits")
     words = restored(record, "words", np.uint64, ndim=2)
     n_bits = record.count("n_bits", least=1, most=_MOST_BITS)
@@ -109,7 +109,7 @@ def restore_bits(record: Record) -> BitStore:
     last, used = divmod(n_bits, 64)
     behind = np.packbits(np.arange(64) >= used).view(np.uint64)[0]
     if words[:, last + 1 :].any() or (last < words.shape[1] and (words[:, last] & behind).any()):
-        raise IndexFileError(f"rows of {n_bits} bits must have none behind them.")
+        raise IndexFileError(f"rows of {n_bits} bits must have no bits set after them.")
     with restoring("the objects"):
         return BitStore(words, n_bits)
 
@@ -150,7 +150,7 @@ def _as_array(objects: Any, name: str) -> np.ndarray[Any, Any]:
         dtypes = np.atleast_1d(np.asarray(getattr(objects, "dtypes", []), dtype=object))
         if len(dtypes) and all(str(dtype) == "boolean" for dtype in dtypes):  # pandas' own
             array = array.astype(bool)
-    except Exception as error:  # numpy asks foreign objects, which may fail in ways of their own
+    except Exception as error:  # numpy calls methods of foreign objects, which may raise anything
         seen = str(error).rstrip(".")
         raise InvalidArgument(f"{name} cannot be read as bits: {seen}. {FORMS}") from error
     return array

@@ -30,13 +30,13 @@ _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 @dataclass(frozen=True, eq=False)
 class CountStore(Store):
-    """How often each feature occurs in each object, and which column counts which feature."""
+    """Counts of each feature in each object, and the column of each feature."""
 
     numbers_features = True
 
     counts: SparseStore
     vocabulary: Vocabulary
-    noun: str  # what the objects are
+    noun: str  # the objects, in words
     graphs: Graphs | None = None  # what was counted; queries are counted and forgotten
 
     def __len__(self) -> int:
@@ -44,12 +44,12 @@ class CountStore(Store):
 
     @property
     def kind(self) -> str:
-        """What the objects are."""
+        """The objects, in words."""
         return self.noun
 
     @property
     def core(self) -> _core.VectorStore:
-        """The counts as the core sees them."""
+        """The counts, as a store of the core."""
         return self.counts.core
 
     @property
@@ -65,7 +65,7 @@ class CountStore(Store):
         return self.graphs
 
     def copy(self) -> "CountStore":
-        """The same counts in memory of their own; a vocabulary never changes once in a store."""
+        """A store of the same counts, in memory of its own; vocabularies in stores never change."""
         return replace(self, counts=self.counts.copy())
 
     def take(self, positions: _Positions) -> "CountStore":
@@ -85,7 +85,7 @@ class CountStore(Store):
         ]
 
     def record(self) -> Record:
-        """The graphs, their counts, and what each column counts, as far as labels are plain.
+        """The graphs, their counts, and the feature of each column, as far as labels are plain.
 
         Labels have the first columns: graphs are read before anything of them is counted.
         """
@@ -106,7 +106,7 @@ class CountStore(Store):
 
 
 def restore_counts(record: Record) -> CountStore:
-    """Return the store that was recorded; features are read at the first query."""
+    """Return the store of a record; features are read at the first query."""
     check_kind(record, "counts")
     counts, graphs = restore_sparse(record.part("counts")), restore_graphs(record.part("graphs"))
     content = restored(record, "features", np.uint8)

@@ -1,4 +1,4 @@
-"""Read sequences and their names from FASTA files."""
+"""Read sequences and their ids from FASTA files."""
 
 import io
 import os
@@ -14,7 +14,7 @@ _GZIP = b"\x1f\x8b"  # how gzip files begin, whatever their name
 
 
 class Fasta(NamedTuple):
-    """Sequences and their names; unpacks to ``ids, sequences``.
+    """Sequences and their ids; unpacks to ``ids, sequences``.
 
     An `Index` takes it as its objects, with their ids.
 
@@ -37,16 +37,16 @@ def read_fasta(path: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Fasta:
     ----------
     path : str, path or open file
         The file; one that is open, for text or for bytes, is read from where it stands and stays
-        open. A record begins with a line ``>name and a description``; the lines behind it are its
-        sequence. Blank lines, blanks within lines, and lines that begin with ``;`` are passed
-        over. Letters are kept as they are, lower case included.
+        open. A record begins with a line ``>name and a description``; the lines after it are its
+        sequence. Blank lines, blanks within lines, and lines that begin with ``;`` are skipped.
+        Letters are kept as they are, lower case included.
 
     Returns
     -------
     Fasta
         ``ids``, the first word of each description, and ``sequences``, both lists of str in the
         order of the file: ``Index(sequences, kernel, ids=ids)``. Two records of one name are an
-        `InvalidArgument`, as is whatever else cannot be read; it names the file and the line.
+        `InvalidArgument`, as is anything else that cannot be read; it names the file and line.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def read_fasta(path: str | os.PathLike[str] | IO[str] | IO[bytes]) -> Fasta:
         if name in lines:
             raise InvalidArgument(
                 f"{file}, line {line}: the name {name!r} was given on line {lines[name]} already. "
-                "Names are ids, so each must be there once: rename or drop one of the two."
+                "Names are ids, so each must be unique: rename or drop one of the two."
             )
         lines[name] = line
         sequences.append(sequence)
@@ -97,7 +97,7 @@ class _Source:
         return self._name
 
     def open(self) -> IO[bytes]:
-        """Return its bytes; whoever closes these leaves open what was open before."""
+        """Return its bytes; closing them does not close a file that was open before."""
         if self._open_file is None:
             return open(self._name, "rb")  # noqa: PTH123, pathlib takes long to import
         try:
@@ -111,7 +111,7 @@ class _Source:
 
 
 def fasta_records(lines: Iterable[tuple[int, str]], file: str) -> Iterator[tuple[str, int, str]]:
-    """Yield the name of each record, its line, and its sequence; `file` is what errors call it.
+    """Yield the name of each record, its line, and its sequence; `file` is its name in errors.
 
     Examples
     --------

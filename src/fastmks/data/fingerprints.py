@@ -1,4 +1,4 @@
-"""Read fingerprints in whatever form: bits in arrays, bit vectors, or sets of positions."""
+"""Read fingerprints of all formats: bits in arrays, bit vectors, or sets of positions."""
 
 import reprlib
 from collections.abc import Hashable, Sequence
@@ -96,14 +96,14 @@ def read_more_fingerprints(
 
 
 def join_fingerprints(stores: Sequence[BitStore | MemberStore]) -> BitStore | MemberStore:
-    """Return the fingerprints of several stores of one kind in one."""
+    """Return a store of the fingerprints of several stores of one kind."""
     if isinstance(stores[0], BitStore):
         return join_bits(cast("Sequence[BitStore]", stores))
     return join_sets(cast("Sequence[MemberStore]", stores))
 
 
 def restore_fingerprints(record: Record) -> BitStore | MemberStore:
-    """Return the store that was recorded."""
+    """Return the store of a record."""
     if check_kind(record, "bits", "sets") == "bits":
         return restore_bits(record)
     return restore_sets(record, check=_check_position)
@@ -138,7 +138,7 @@ def _is_array(objects: Any) -> bool:
 
 
 def _check_rows(rows: list[Any], name: str) -> None:
-    """Refuse rows that do not go together: numpy would not name them, or would mix them."""
+    """Refuse rows of several lengths or dtypes: numpy would mix them, or not say which they are."""
     first = rows[0]
     for i, row in enumerate(rows):
         if isinstance(row, np.ma.MaskedArray):
@@ -172,7 +172,7 @@ def _row_advice(row: Any) -> str:
 
 
 def _packing_hint(n_bits: int, n_wanted: int, name: str) -> str:
-    """Zeros and ones in bytes were taken for packed bits, on one side only."""
+    """Return a hint where zeros and ones in bytes were read as packed bits, on one side only."""
     if n_bits == 8 * n_wanted:
         return f" A uint8 array holds eight bits a byte: for zeros and ones pass {name} as bool."
     if n_wanted == 8 * n_bits:

@@ -1,4 +1,4 @@
-"""Tables and columns of pandas, polars and Arrow, told by what they have. Imports none of these."""
+"""Tables and columns of pandas, polars and Arrow, known by their methods. Imports none of these."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def rows_of(objects: Any) -> Any:
 
 
 def column_values(objects: Any) -> Any:
-    """Return the values of a polars or Arrow column as Python has them; anything else as it is."""
+    """Return the values of a polars or Arrow column as Python objects; anything else as it is."""
     library = type(objects).__module__.partition(".")[0]
     method = {"polars": "to_list", "pyarrow": "to_pylist"}.get(library, "")
     if is_table(objects) or not hasattr(objects, method):

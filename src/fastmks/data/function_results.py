@@ -1,4 +1,4 @@
-"""Read what a function of the user returned, where it is not simply a float or an array of them."""
+"""Read the result of a function of the user that is neither a float nor an array of floats."""
 
 import math
 import reprlib
@@ -14,7 +14,7 @@ _Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def read_returned(returned: Any, n: int | None) -> float | _Floats | str:
-    """Return the number, or the n numbers, or else what is wrong, in words."""
+    """Return the number or the n numbers, or a text that says what is wrong."""
     return _one(returned) if n is None else _many(returned, n)
 
 

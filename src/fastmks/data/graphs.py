@@ -72,7 +72,7 @@ class Graphs:
     def edges(self) -> list[_Integers]:
         """The edges of each graph, between nodes numbered from 0."""
         ends = np.repeat(np.arange(len(self.labels)), np.diff(self.offsets))
-        is_first = ends < self.neighbours  # each edge is there in both directions
+        is_first = ends < self.neighbours  # each edge is present in both directions
         edges = np.stack([ends, self.neighbours.astype(np.int64)], axis=1)[is_first]
         graph_of_edge = self.graph_of_node[edges[:, 0]]
         begins = np.searchsorted(graph_of_edge, np.arange(1, len(self)))
@@ -85,7 +85,7 @@ class Graphs:
 
 
 def join_graphs(parts: Sequence[tuple[Graphs, Vocabulary]], vocabulary: Vocabulary) -> Graphs:
-    """Return the graphs of several parts, each with its vocabulary, as those of one."""
+    """Return the graphs of several parts, each with its vocabulary, as one."""
     labels = []
     for graphs, known in parts:
         columns, places = np.unique(graphs.labels, return_inverse=True)
@@ -106,7 +106,7 @@ def join_graphs(parts: Sequence[tuple[Graphs, Vocabulary]], vocabulary: Vocabula
 
 
 def restore_graphs(record: Record) -> Graphs:
-    """Return the graphs that were recorded. Their labels are not looked at here."""
+    """Return the graphs of a record. Their labels are checked elsewhere."""
     check_kind(record, "graphs")
     labels, neighbours = (restored(record, name, np.int32) for name in ("labels", "neighbours"))
     graphs = Graphs(
@@ -138,7 +138,7 @@ def list_graphs(graphs: Any, *, name: str, single: bool) -> list[Any]:
 def read_graphs(
     graphs: Sequence[Any], vocabulary: Vocabulary, *, name: Callable[[int], str]
 ) -> Graphs:
-    """Read a list of graphs; `name` says what errors call each. Labels get columns."""
+    """Read a list of graphs; `name` returns the name of each in errors. Labels get columns."""
     edges: list[_Integers] = []
     colours: list[np.ndarray[Any, np.dtype[np.int32]]] = []
     for i, graph in enumerate(graphs):
@@ -165,7 +165,7 @@ def _check_size(n_nodes: int) -> None:
 
 
 def _is_networkx(graph: Any) -> bool:
-    networkx = sys.modules.get("networkx")  # whoever holds such a graph has imported it
+    networkx = sys.modules.get("networkx")  # imported before such a graph exists
     return networkx is not None and isinstance(graph, networkx.Graph)
 
 
@@ -199,7 +199,7 @@ def _read_networkx(graph: Any, name: str) -> tuple[_Integers, Sequence[Any]]:
         )
     numbers = {node: i for i, node in enumerate(graph)}
     edges = [(numbers[u], numbers[v]) for u, v in graph.edges()]
-    labels = [label for _, label in graph.nodes(data="label")]  # None where there is none
+    labels = [label for _, label in graph.nodes(data="label")]  # None where missing
     return np.array(edges, dtype=np.int64).reshape(-1, 2), labels
 
 
@@ -296,7 +296,7 @@ def _check_edges(
 def _neighbours(
     edges: _Integers, n_nodes: int
 ) -> tuple[_Integers, np.ndarray[Any, np.dtype[np.int32]]]:
-    """Each node's neighbours: each once, however many edges lead there, and never itself."""
+    """Return the neighbours of each node, each once, without the node itself."""
     low, high = edges.min(axis=1), edges.max(axis=1)
     pairs = np.unique((low * n_nodes + high)[low != high])
     low, high = np.divmod(pairs, max(1, n_nodes))

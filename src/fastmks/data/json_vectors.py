@@ -1,6 +1,6 @@
-"""What interfaces know of vectors.
+"""The kinds of vectors for interfaces.
 
-In JSON they are arrays of numbers, or the columns and values of the entries that are not 0.
+In JSON vectors are arrays of numbers, or the columns and values of the entries that are not 0.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from fastmks.errors import InvalidArgument
 
 __all__ = ["VECTORS", "SparseRow", "vectors"]
 
-_MOST_ENTRIES = 1 << 24  # of dense rows made of sparse ones: 128 MiB
+_MOST_ENTRIES = 1 << 24  # of dense rows built from sparse ones: 128 MiB
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class SparseRow:
 
 
 def vectors(n_columns: int | None, *, is_filled: bool) -> JsonFormat:
-    """Return the form of rows of so many columns; `is_filled` where the index keeps zeros too."""
+    """Return the format of rows of n_columns; `is_filled` where the index stores zeros too."""
     numbers: Schema = {"type": "array", "items": {"type": "number"}}
     if n_columns is None:
         schema = {**numbers, "description": "the values with all objects"}

@@ -1,4 +1,4 @@
-"""What interfaces need to know of a kind of objects: how it is written, drawn, and found in files.
+"""The kinds of objects for interfaces: how each is written, drawn, and found in files.
 
 Each kind has one record, in the module that reads it; its kernels name it.
 """
@@ -31,20 +31,20 @@ _SHOWN = 80  # characters of a value in a message
 
 
 class NotJsonError(FastmksError):
-    """An object of which JSON would make another one."""
+    """An object that JSON would change."""
 
 
 @dataclass(frozen=True)
 class JsonFormat:
-    """How objects of one kind are written in JSON."""
+    """The JSON format of one kind of objects."""
 
     name: str
     schema: Schema  # of one object
-    read: Callable[[Any, str], Any]  # the value, and what errors call it
+    read: Callable[[Any, str], Any]  # from the value, and its name in errors
     show: Callable[[Any], Any]
-    gather: Callable[[list[Any]], Any] = list  # of several objects, what an index takes
-    # The limits of a service that hold for it: for the length of a string or an array, or for the
-    # lengths of the properties of these names.
+    gather: Callable[[list[Any]], Any] = list  # the argument of an index, from several objects
+    # The limits of a service that apply: to the length of a string or an array, or to the lengths
+    # of the properties of these names.
     sizes: tuple[str, ...] = ()
 
     def read_all(self, values: Sequence[Any], name: str) -> Any:
@@ -52,7 +52,7 @@ class JsonFormat:
         return self.gather([self.read(value, f"{name}[{i}]") for i, value in enumerate(values)])
 
     def show_first(self, objects: Any) -> Any:
-        """Return the first of what `Index.get` returned, as JSON has it."""
+        """Return the first of what `Index.get` returned, as a JSON value."""
         return self.show(objects[[0]] if is_sparse(objects) else objects[0])
 
 
@@ -67,15 +67,15 @@ class ObjectKind:
 
     words: str
     json: Callable[[Any], JsonFormat]  # for the objects of a store
-    drawing: str = "other"  # what the page calls its drawing
+    drawing: str = "other"  # the name of its drawing on the page
     describe: Callable[[Any], tuple[str, int]] = _represent  # the text drawn, and the whole length
-    in_files: str = ""  # what readers of files call it; empty where no file holds any
-    # The kernel of objects in a file, as text, where none is asked for.
+    in_files: str = ""  # its name in readers of files; empty where no file holds any
+    # The default kernel of objects in a file, as text.
     file_kernel: Callable[[Any], str] = lambda _: "linear"
 
 
 def refuse(name: str, rule: str, value: Any) -> InvalidArgument:
-    """Return the error about a value that is not what it must be."""
+    """Return the error about a value that breaks a rule."""
     shown = repr(value)
     shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
     return InvalidArgument(f"{name} must be {rule}; got {shown}.")
@@ -107,7 +107,7 @@ def hashable(value: Any, name: str) -> Any:
 
 
 def shown_plain(value: Any) -> Any:
-    """Return a member or a label as JSON, and refuse what JSON would make another one of."""
+    """Return a member or a label as JSON, and refuse those that JSON would change."""
     if isinstance(value, tuple):
         return [shown_plain(item) for item in value]
     if isinstance(value, np.generic):

@@ -1,4 +1,4 @@
-"""Read a sequence of objects as a list, whatever holds them; refuse what has no order."""
+"""Read a sequence of objects of any type as a list; refuse collections without order."""
 
 import reprlib
 import sys
@@ -17,7 +17,7 @@ _PLAIN = (str, bytes, int, type(None))
 def list_objects(objects: Any, *, name: str, wanted: str, way_out: str = "") -> list[Any]:
     """Return the objects of a list, an array, a pandas Series, a generator ... as a list.
 
-    `wanted` is what errors ask for, such as "a sequence of sets".
+    `wanted` is the rule in errors, such as "a sequence of sets".
     """
     rule, hint = f"{name} must be {wanted}", f" {way_out}" if way_out else ""
     if is_table(objects):
@@ -25,7 +25,7 @@ def list_objects(objects: Any, *, name: str, wanted: str, way_out: str = "") -> 
     if is_sparse(objects):
         raise InvalidArgument(f"{rule}; got a sparse matrix.{hint}")
     if isinstance(objects, Mapping):
-        ids = ", with ids=list(d) to keep the names" if name == "objects" else ""
+        ids = ", with ids=list(d) to keep the keys" if name == "objects" else ""
         raise InvalidArgument(
             f"{rule}; got a {type(objects).__name__}. Pass list(d.values()){ids}."
         )
@@ -46,14 +46,14 @@ def list_objects(objects: Any, *, name: str, wanted: str, way_out: str = "") -> 
 
 def is_sparse(objects: Any) -> bool:
     """Whether something is a matrix or an array of scipy.sparse. Never imports it."""
-    sparse = sys.modules.get("scipy.sparse")  # whoever holds a sparse matrix has imported it
+    sparse = sys.modules.get("scipy.sparse")  # imported before such a matrix exists
     return sparse is not None and bool(sparse.issparse(objects))
 
 
 def is_equal_to_itself(value: Any) -> bool:
-    """Whether something hashable can be told from others by its value: not so NaN, NaT and NA.
+    """Whether something hashable is equal to itself, unlike NaN, NaT and NA.
 
-    Tuples and frozensets take the same object for equal without asking it, so we look inside.
+    Tuples and frozensets compare members by identity first, so members are checked one by one.
     """
     if isinstance(value, _PLAIN):
         return True
@@ -61,5 +61,5 @@ def is_equal_to_itself(value: Any) -> bool:
         return all(map(is_equal_to_itself, value))
     try:
         return bool(value == value)
-    except Exception:  # an answer that is neither true nor false, or none at all
+    except Exception:  # the comparison fails, or returns neither true nor false
         return False

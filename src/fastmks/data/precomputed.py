@@ -41,9 +41,9 @@ class PrecomputedStore(Store):
 
     numbers_features = True  # a query has a value for each object
 
-    values: _Floats  # as given: an order of objects is one of `places`
+    values: _Floats  # as given: the order of objects is in `places`
     places: _Positions  # the row of each object
-    self_values: _Floats  # not a number where not given
+    self_values: _Floats  # NaN where not given
     n_columns: int
     has_columns: bool
 
@@ -52,14 +52,14 @@ class PrecomputedStore(Store):
 
     @property
     def kind(self) -> str:
-        """What the objects are."""
+        """The objects, in words."""
         if not self.has_columns:
             return "rows of values"
         return "objects of a Gram matrix"
 
     @property
     def form(self) -> Hashable:
-        """Objects of any matrix, to which others can be added."""
+        """A key, the same for the objects of all matrices: others can be added."""
         return PrecomputedStore
 
     @property
@@ -68,14 +68,13 @@ class PrecomputedStore(Store):
         return self.values.nbytes + self.places.nbytes + self.self_values.nbytes
 
     def copy(self) -> "PrecomputedStore":
-        """The same objects with a matrix of their own."""
+        """A store of the same objects, with a matrix of its own."""
         return self._with(self.values.copy(), slice(None))
 
     def take(self, positions: _Positions) -> "PrecomputedStore":
         """The objects at these positions, in this order. The matrix is shared: it stays as it is.
 
-        What belongs to another order is where each object finds its row and its column. No objects
-        need no matrix.
+        Only the places of rows and columns are reordered. A store of no objects has no matrix.
         """
         if len(positions) == 0:
             none = np.zeros(0)
@@ -90,9 +89,9 @@ class PrecomputedStore(Store):
         return self._matrix(positions)
 
     def record(self) -> Record:
-        """The matrix of the objects that are left, and where each finds its row.
+        """The matrix of the remaining objects, and the row of each.
 
-        Its columns keep their order, which is the one that queries have.
+        Its columns keep the order of the columns of queries.
         """
         left = np.sort(self.places)
         values = self.values
@@ -126,7 +125,7 @@ def read_gram_matrix(objects: Any, *, rtol: float, name: str) -> PrecomputedStor
 
 
 def read_value_rows(queries: Any, like: PrecomputedStore, *, name: str) -> PrecomputedStore:
-    """Return queries: a row with the n objects each, and K(q, q) behind it where it is known."""
+    """Return queries: a row with the n objects each, and K(q, q) after it where it is known."""
     if isinstance(queries, (list, tuple)) and len(queries) == 0:
         queries = np.empty((0, like.n_columns))
     values = _read(make_queries(queries, name=name), name)
@@ -161,7 +160,7 @@ def read_more_values(
 
 
 def join_values(stores: Sequence[PrecomputedStore]) -> PrecomputedStore:
-    """Return the matrix of the objects of the first store and of those that were added to it."""
+    """Return the matrix of the objects of the first store and of the added ones."""
     first, *added = [store for store in stores if len(store)] or stores[:1]
     if all(store.values is first.values and store.has_columns for store in added):
         places = np.concatenate([first.places, *(store.places for store in added)])
@@ -182,7 +181,7 @@ def join_values(stores: Sequence[PrecomputedStore]) -> PrecomputedStore:
 
 
 def restore_values(record: Record) -> PrecomputedStore:
-    """Return the store that was recorded."""
+    """Return the store of a record."""
     check_kind(record, "values")
     values = restored(record, "values", np.float64, ndim=2)
     if values.shape[0] != values.shape[1]:
@@ -206,7 +205,7 @@ def _read(store: Any, name: str) -> _Floats:
 
 @own_arithmetic()
 def _check_symmetry(values: _Floats, rtol: float, name: str) -> None:
-    """Allow what rounding explains: each of both values may be off by rtol sqrt(K(x,x) K(y,y))."""
+    """Refuse values that differ by more than rounding: rtol sqrt(K(x,x) K(y,y)) for each."""
     norms = np.sqrt(np.abs(values.diagonal()))
     for begin in range(0, len(values), _ROWS_AT_A_TIME):
         rows = values[begin : begin + _ROWS_AT_A_TIME, begin:]
@@ -222,7 +221,7 @@ def _check_symmetry(values: _Floats, rtol: float, name: str) -> None:
             )
 
 
-# All that is known of one of them is its values with others.
+# The only known facts of an object are its values with others.
 VALUES = ObjectKind(
     "rows of values",
     lambda _: vectors(None, is_filled=True),

@@ -1,4 +1,4 @@
-"""Objects of any kind, kept as Python has them, and the functions of the user that compare them."""
+"""Python objects of any kind, and the functions of the user that compare them."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 PYTHON_OBJECTS = "Python objects"  # the key of every kernel that reads them
-# What arrays of a file may hold: by kind, the bytes of each number.
+# The dtypes of arrays in a file: by kind, the bytes of each number.
 _SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8)}
 PLAIN_DTYPES = tuple(np.dtype(f"{kind}{size}") for kind, sizes in _SIZES.items() for size in sizes)
 
@@ -34,7 +34,7 @@ _REFERENCE = 8  # bytes
 
 
 class Functions(NamedTuple):
-    """What a kernel in Python is made of; a block function goes before that of pairs."""
+    """The functions of a kernel in Python; a block function is preferred to that of pairs."""
 
     value: Callable[[Any, Any], Any] | None = None
     value_block: Callable[[Any, Any], Any] | None = None
@@ -44,8 +44,10 @@ class Functions(NamedTuple):
 
 
 class Calls:
-    """Objects and functions as the core calls them. It refers to this weakly, and to the rest not
-    at all: whoever keeps the store keeps them, and the garbage collector sees every reference.
+    """Objects and functions as the core calls them.
+
+    The core has a weak reference to this and none to the rest: the store keeps them alive, and the
+    garbage collector sees every reference.
     """
 
     array_type = np.ndarray
@@ -60,7 +62,7 @@ class Calls:
         self.functions = functions
         self.value, self.value_block, self.self_block, self.bound, self.bound_block = functions
         self.objects = objects
-        self.self_values = self_values  # not a number where not evaluated yet
+        self.self_values = self_values  # NaN where not evaluated yet
         self.take = _Rows(objects) if isinstance(objects, np.ndarray) else None
 
 
@@ -80,9 +82,9 @@ class PythonStore(Store):
 
     objects: list[Any] | _Array
     known_calls: dict[Hashable, Calls] = field(default_factory=dict, repr=False)
-    # What is known of K(x, x) from a file, by what the kernel prints: functions are not in files.
+    # Known values K(x, x) of a file, by the repr of the kernel: functions are not in files.
     known: Mapping[str, _Floats] = field(default_factory=dict, repr=False)
-    # How many axes the objects of a list have that are arrays: known also when all have left.
+    # Axes of the arrays in a list of arrays: known also after all objects were removed.
     n_axes: int | None = None
 
     def __post_init__(self) -> None:
@@ -96,12 +98,12 @@ class PythonStore(Store):
 
     @property
     def kind(self) -> str:
-        """What the objects are."""
+        """The objects, in words."""
         return PYTHON_OBJECTS
 
     @property
     def form(self) -> Hashable:
-        """Rows of one shape and type of numbers, or any objects."""
+        """A key: the shape and type of rows of numbers, or one key for all other objects."""
         if not isinstance(self.objects, np.ndarray):
             return PythonStore, None
         dtype = self.objects.dtype
@@ -116,8 +118,8 @@ class PythonStore(Store):
         return _REFERENCE * len(self.objects)
 
     def calls(self, kernel: Hashable, functions: Functions) -> Calls:
-        """Return what the core needs to call a kernel's functions; one for each kernel."""
-        # Hashing a kernel takes its time.
+        """Return the calls of a kernel's functions for the core; one for each kernel."""
+        # Hashing a kernel takes time.
         made = self.known_calls.get(kernel) if self.known_calls else None
         if made is None:
             known = self.known.get(repr(kernel)) if self.known else None
@@ -126,11 +128,11 @@ class PythonStore(Store):
         return made
 
     def copy(self) -> "PythonStore":
-        """The same objects: an array is copied, the objects of a list are not."""
+        """A store of the same objects: an array is copied, the objects of a list are not."""
         return self._with(self.objects.copy(), slice(None))
 
     def take(self, positions: _Positions) -> "PythonStore":
-        """The objects at these positions, in this order, with what is known of K(x, x)."""
+        """The objects at these positions, in this order, with the known values K(x, x)."""
         return self._with(self.get(positions), positions)
 
     def get(self, positions: _Positions) -> list[Any] | _Array:
@@ -141,10 +143,10 @@ class PythonStore(Store):
         return [self.objects[i] for i in positions.tolist()]
 
     def record(self, *, encode: Callable[[Any], bytes] | None = None) -> Record:
-        """An array of numbers, or how many objects there are; and what is known of K(x, x).
+        """An array of numbers, or the number of objects; and the known values K(x, x).
 
-        `encode` makes bytes of each object that is no row of an array of numbers. Without it these
-        are left out: `restore_python` is handed them.
+        `encode` returns the bytes of each object that is no row of an array of numbers. Without it
+        these objects are not recorded: the caller passes them to `restore_python`.
         """
         if isinstance(self.objects, np.ndarray) and self.objects.dtype in PLAIN_DTYPES:
             facts: dict[str, Any] = {"form": "array", "shape": list(self.objects.shape)}
@@ -158,7 +160,7 @@ class PythonStore(Store):
         return Record(facts, arrays | {f"known {i}": a for i, a in enumerate(known.values())})
 
     def _self_values(self) -> dict[str, _Floats]:
-        """What is known of K(x, x), by what kernels print; not where two print the same."""
+        """Known values K(x, x), by the repr of the kernel; none where two have the same repr."""
         printed = [repr(kernel) for kernel in list(self.known_calls)]
         made = {
             name: calls.self_values
@@ -179,7 +181,7 @@ class PythonStore(Store):
 
 
 def join_python(stores: Sequence[PythonStore]) -> PythonStore:
-    """Return the objects of several stores in one: rows of one array where all are such."""
+    """Return a store of the objects of several stores: rows of one array where all are rows."""
     objects = _joined([store.objects for store in stores])
     functions = {
         kernel: calls.functions

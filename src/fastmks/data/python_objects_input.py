@@ -25,12 +25,12 @@ __all__ = [
 ]
 
 _Array: TypeAlias = np.ndarray[Any, Any]
-_MOST_AXES = 32  # that every numpy has
+_MOST_AXES = 32  # that every version of numpy allows
 _WAY_OUT = "Pass a list, a tuple, an array, a pandas object or a generator of objects."
 
 
 def read_python(objects: Any, *, name: str) -> PythonStore:
-    """Return a store of whatever a sequence holds."""
+    """Return a store of the objects of a sequence."""
     if isinstance(objects, np.ndarray) and objects.ndim > 0:
         return PythonStore(_plain(objects, name))
     return PythonStore(_listed(objects, name))
@@ -92,7 +92,7 @@ def _in_dtype(rows: _Array, dtype: np.dtype[Any]) -> _Array | None:
 def restore_python(
     record: Record, *, objects: Any = None, decode: Callable[[bytes], Any] | None = None
 ) -> PythonStore:
-    """Return the store that was recorded, of the objects given where it left these out."""
+    """Return the store of a record, of the objects given where the record has none."""
     check_kind(record, "python")
     form = record.fact("form", str)
     if form == "array":
@@ -164,7 +164,7 @@ def _rows_like(queries: Any, array: _Array, name: str) -> _Array:
     check_unmasked(queries, name)
     try:
         read = np.asarray(queries)
-    except Exception as error:  # objects may fail in ways of their own when numpy asks them
+    except Exception as error:  # numpy calls methods of objects, which may raise anything
         raise InvalidArgument(f"{name} cannot be read as an array: {error}") from error
     wanted = array.shape[1:]
     if read.shape == wanted:

@@ -1,4 +1,4 @@
-"""Rows of several lengths behind each other: row i lies from offsets[i] to offsets[i + 1]."""
+"""Rows of several lengths, one after the other: row i lies from offsets[i] to offsets[i + 1]."""
 
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -28,21 +28,21 @@ def take_entries(offsets: _Int64s, positions: _Int64s) -> tuple[_Int64s, _Int64s
 
 
 def take_runs(values: _Array, offsets: _Int64s, positions: _Int64s) -> tuple[_Int64s, _Array]:
-    """Return the same rows themselves: less memory on the way than `take_entries`, where long."""
+    """Return the rows at these positions; long rows take less memory than with `take_entries`."""
     begins, ends = offsets[positions].tolist(), offsets[positions + 1].tolist()
     runs = [values[begin:end] for begin, end in zip(begins, ends, strict=True)]
     return offsets_of([len(run) for run in runs]), np.concatenate([*runs, values[:0]])
 
 
 def join_offsets(parts: Sequence[_Int64s]) -> _Int64s:
-    """Return the offsets of the rows of several parts, one part behind the other."""
+    """Return the offsets of the rows of several parts, one part after the other."""
     begins = np.cumsum([0, *(part[-1] for part in parts)])
     shifted = [part[1:] + begin for part, begin in zip(parts, begins, strict=False)]
     return np.concatenate([np.zeros(1, np.int64), *shifted])
 
 
 def rising(offsets: _Int64s, n_entries: int) -> bool:
-    """Whether these are offsets of rows that have so many entries in all."""
+    """Whether these are offsets of rows with n_entries in all."""
     if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != n_entries:
         return False
     return bool((offsets[1:] >= offsets[:-1]).all())

@@ -31,7 +31,7 @@ class ResidueStore(Store):
 
     residues: np.ndarray[Any, np.dtype[np.uint8]]
     offsets: np.ndarray[Any, np.dtype[np.int64]]
-    letters: str  # that the numbers stand for
+    letters: str  # of the numbers
     has_bytes: bool
     core: _core.ResidueStore = field(init=False, repr=False)
 
@@ -43,12 +43,12 @@ class ResidueStore(Store):
 
     @property
     def kind(self) -> str:
-        """What the objects are."""
+        """The objects, in words."""
         return "strings"
 
     @property
     def form(self) -> Hashable:
-        """Strings of the same letters, all str or all bytes."""
+        """A key: the letters, and whether strings are str or bytes."""
         return ResidueStore, self.letters, self.has_bytes
 
     @property
@@ -57,7 +57,7 @@ class ResidueStore(Store):
         return self.residues.nbytes + self.offsets.nbytes
 
     def copy(self) -> "ResidueStore":
-        """The same: it shares no memory with what it was read from."""
+        """This store: it shares no memory with its input."""
         return replace(self)
 
     def take(self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> "ResidueStore":
@@ -72,7 +72,7 @@ class ResidueStore(Store):
         return cut_strings(codes, offsets, has_bytes=self.has_bytes)
 
     def record(self) -> Record:
-        """The numbers, and the letters that they stand for."""
+        """The numbers, and the letters of the numbers."""
         return Record(
             {"kind": "residues", "letters": self.letters, "has_bytes": self.has_bytes},
             {"residues": self.residues, "offsets": self.offsets},
@@ -80,7 +80,7 @@ class ResidueStore(Store):
 
 
 def join_residues(stores: Sequence[ResidueStore]) -> ResidueStore:
-    """Return the strings of several stores of the same letters in one."""
+    """Return a store of the strings of several stores of the same letters."""
     return ResidueStore(
         np.concatenate([store.residues for store in stores]),
         join_offsets([store.offsets for store in stores]),
@@ -90,7 +90,7 @@ def join_residues(stores: Sequence[ResidueStore]) -> ResidueStore:
 
 
 def restore_residues(record: Record, letters: str) -> ResidueStore:
-    """Return the store that was recorded, whose letters must be these."""
+    """Return the store of a record, whose letters must be these."""
     check_kind(record, "residues")
     if record.fact("letters", str) != letters:
         raise IndexFileError(f"the strings must consist of the letters {letters}.")

@@ -1,4 +1,4 @@
-"""Read the arrays of a record for a store: as they are, and never trusted."""
+"""Read and check the arrays of a record for a store."""
 
 from typing import Any, TypeAlias
 
@@ -14,7 +14,7 @@ _Array: TypeAlias = np.ndarray[Any, Any]
 
 
 def restored(record: Record, name: str, *dtypes: Any, ndim: int = 1) -> _Array:
-    """Return an array as the core wants it: read-only, side by side, and not copied if it is so."""
+    """Return an array as the core reads it: read-only and contiguous; copied only if need be."""
     array = np.asarray(record.array(name, *dtypes, ndim=ndim))
     view: _Array = np.require(array, requirements=["C", "A"]).view()
     view.flags.writeable = False
@@ -22,7 +22,7 @@ def restored(record: Record, name: str, *dtypes: Any, ndim: int = 1) -> _Array:
 
 
 def restored_offsets(record: Record, name: str, n_entries: int) -> _Array:
-    """Return the offsets of rows that have so many entries in all."""
+    """Return the offsets of rows with n_entries in all."""
     offsets = restored(record, name, np.int64)
     if not rising(offsets, n_entries):
         raise IndexFileError(f"the array {name!r} must rise from 0 to {n_entries}.")

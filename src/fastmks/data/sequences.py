@@ -36,7 +36,7 @@ _Offsets: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class Strings(NamedTuple):
-    """Letters behind each other, as bytes or code points, and where each string begins."""
+    """Letters of all strings as bytes or code points, and the offset of each string."""
 
     letters: _Letters
     offsets: _Offsets
@@ -49,7 +49,7 @@ class Strings(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GramStore(Store):
-    """Counts of grams, one sparse matrix for each rule; `tables` know the column of each gram."""
+    """Counts of grams, one sparse matrix for each rule; `tables` have the column of each gram."""
 
     numbers_features = True
 
@@ -63,7 +63,7 @@ class GramStore(Store):
 
     @property
     def kind(self) -> str:
-        """What the objects are."""
+        """The objects, in words."""
         return "sequences of bytes" if self.has_bytes else "strings"
 
     @property
@@ -73,7 +73,7 @@ class GramStore(Store):
         return sum(part.n_bytes for part in self.counts) + sum(letters)
 
     def copy(self) -> "GramStore":
-        """The same counts in memory of their own; letters always are."""
+        """A store of the same counts in memory of its own; letters need no copy."""
         return replace(self, counts=tuple(part.copy() for part in self.counts))
 
     def take(self, positions: _Offsets) -> "GramStore":
@@ -87,7 +87,7 @@ class GramStore(Store):
         return cut_strings(*self.kept.take(positions), has_bytes=self.has_bytes)
 
     def record(self) -> Record:
-        """The letters, and what was counted of them."""
+        """The letters, and the counts of their grams."""
         parts = {}
         for i, (counts, table) in enumerate(zip(self.counts, self.tables, strict=True)):
             parts[f"counts {i}"] = counts.record()
@@ -96,7 +96,7 @@ class GramStore(Store):
         return Record(nested.facts, {**nested.arrays, **self.kept._asdict()})
 
     def find_fault(self) -> str:
-        """Return which counts are not those of the strings; empty where all are."""
+        """Return which counts are wrong for the strings; empty where all are right."""
         for i, (part, table) in enumerate(zip(self.counts, self.tables, strict=True)):
             offsets, columns, values, *_ = table.count(*self.kept, default_threads())
             counted: dict[str, _Array] = {"offsets": offsets, "columns": columns}
@@ -131,7 +131,7 @@ def count_more_grams(
 
 
 def join_grams(stores: Sequence[GramStore], rules: Iterable[GramRule]) -> GramStore:
-    """Return the strings of several stores in one, counted anew: counts are exact."""
+    """Return a store of the strings of several stores, counted again: counts are exact."""
     kept = [store.kept for store in stores]
     joined = Strings(
         np.concatenate([strings.letters for strings in kept]),  # wide where one is wide
@@ -141,7 +141,7 @@ def join_grams(stores: Sequence[GramStore], rules: Iterable[GramRule]) -> GramSt
 
 
 def restore_grams(record: Record, rules: Sequence[GramRule]) -> GramStore:
-    """Return the store that was recorded, counted by these rules."""
+    """Return the store of a record, counted by these rules."""
     check_kind(record, "grams")
     letters = restored(record, "letters", np.uint8, np.uint32)
     if letters.dtype == np.uint32 and letters.max(initial=0) > sys.maxunicode:
@@ -178,9 +178,9 @@ def _count(strings: Strings, rules: Iterable[GramRule], *, has_bytes: bool, name
 
 
 def count_query_grams(queries: Any, like: GramStore, *, name: str) -> GramStore:
-    """Return queries as counts in the columns of `like`, and behind these. A string is one query.
+    """Return queries as counts in the columns of `like`, and after these. A string is one query.
 
-    Columns behind are those of grams that no object of `like` has: they count in K(q, q) only.
+    Columns after these are of grams that no object of `like` has: they count in K(q, q) only.
     """
     read = read_strings(queries, name=name, single=True)
     if read:
@@ -201,7 +201,7 @@ def _has_bytes(strings: list[str] | list[bytes]) -> bool:
 
 
 def _join(strings: list[str] | list[bytes], name: str) -> tuple[_Letters, _Offsets]:
-    """Return all letters behind each other, in bytes where these hold them, and where each begins.
+    """Return all letters in one array, in bytes where these hold them, and the offsets.
 
     A letter of str is its code point: bytes hold those of latin-1.
     """

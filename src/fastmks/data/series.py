@@ -1,4 +1,4 @@
-"""Time series of one or more channels, lengths as they come."""
+"""Time series of one or more channels and any lengths."""
 
 import math
 import reprlib
@@ -52,7 +52,7 @@ class SeriesStore(Store):
 
     @property
     def kind(self) -> str:
-        """What the objects are."""
+        """The objects, in words."""
         return f"series of {self.n_channels} channel{'s' * (self.n_channels != 1)}"
 
     @property
@@ -61,7 +61,7 @@ class SeriesStore(Store):
         return self.values.nbytes + self.offsets.nbytes
 
     def copy(self) -> "SeriesStore":
-        """The same: it shares no memory with what it was read from."""
+        """This store: it shares no memory with its input."""
         return SeriesStore(self.values, self.offsets, self.n_channels)
 
     def take(self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> "SeriesStore":
@@ -86,7 +86,7 @@ class SeriesStore(Store):
 
 
 def join_series(stores: Sequence[SeriesStore]) -> SeriesStore:
-    """Return the series of several stores of as many channels in one."""
+    """Return a store of the series of several stores with the same number of channels."""
     return SeriesStore(
         np.concatenate([store.values for store in stores]),
         join_offsets([store.offsets for store in stores]),
@@ -95,7 +95,7 @@ def join_series(stores: Sequence[SeriesStore]) -> SeriesStore:
 
 
 def restore_series(record: Record) -> SeriesStore:
-    """Return the store that was recorded."""
+    """Return the store of a record."""
     check_kind(record, "series")
     values = restored(record, "values", np.float64)
     n_channels = record.count("n_channels", least=1)
@@ -109,7 +109,7 @@ def restore_series(record: Record) -> SeriesStore:
 def make_series(
     series: Any, like: SeriesStore | None = None, *, name: str, single: bool = False
 ) -> SeriesStore:
-    """Return the store of series, each 1-D or (time, channels); of as many channels as `like`.
+    """Return the store of series, each 1-D or (time, channels), with the channels of `like`.
 
     A 2-D array is one series of one channel a row, a 3-D array has (series, time, channels). One
     1-D array of numbers is one query where `single`.
@@ -168,7 +168,7 @@ def _read_one(item: Any, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     try:
         array = np.asarray(item)
     except Exception as error:
-        # numpy asks foreign objects for their numbers, and they may fail in ways of their own.
+        # numpy calls methods of foreign objects, which may raise anything.
         raise InvalidArgument(f"{name} cannot be read as an array: {error}") from error
     if array.dtype.kind not in "biuf" or array.ndim not in (1, 2):
         seen = f"dtype {array.dtype}, shape {array.shape}" if array.ndim else reprlib.repr(item)
@@ -180,7 +180,7 @@ def _read_one(item: Any, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
             f"{name} must hold at least one number; got an empty series, shape {array.shape}."
         )
     columns = array.reshape(len(array), -1)
-    with own_arithmetic():  # longdouble beyond float64: infinite, and found just below
+    with own_arithmetic():  # longdouble beyond float64: infinite, and refused below
         values = np.ascontiguousarray(columns.T, dtype=np.float64)
     if not np.isfinite(values).all():
         channel, time = np.argwhere(~np.isfinite(values))[0]

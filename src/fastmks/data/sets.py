@@ -36,12 +36,12 @@ _MOST_MEMBERS = 2**30 - 1  # of one set
 _MOST_NUMBERS = 2**31 - 1
 _Int64s: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 _Int32s: TypeAlias = np.ndarray[Any, np.dtype[np.int32]]
-# Told of each member that is new, with the name of its set: may refuse it.
+# Called with each new member and the name of its set: may refuse it.
 MemberCheck: TypeAlias = Callable[[Hashable, str], None]
 
 
 class Members:
-    """Members of sets and their numbers, from 0. What a file holds of them is read when needed."""
+    """Members of sets and their numbers, from 0. Those of a file are read when needed."""
 
     def __init__(self, read: Callable[[], Sequence[Hashable]], n_members: int) -> None:
         self._read = read
@@ -70,7 +70,7 @@ class Members:
         """The number of each member."""
         numbers = {member: number for number, member in enumerate(self.listed)}
         if len(numbers) != len(self):
-            raise IndexFileError("members of sets must be there once.")
+            raise IndexFileError("members of sets must be unique.")
         return numbers
 
 
@@ -103,16 +103,16 @@ class MemberStore(Store):
 
     @property
     def kind(self) -> str:
-        """What the objects are."""
+        """The objects, in words."""
         return "sets"
 
     @property
     def n_bytes(self) -> int:
-        """The memory of the numbers; what the members themselves take is not known."""
+        """The memory of the numbers; that of the members is not known."""
         return self.offsets.nbytes + self.members.nbytes + self.sizes.nbytes
 
     def copy(self) -> "MemberStore":
-        """The same sets: they are always in memory of their own, and never changed."""
+        """This store: its sets are in memory of their own and never change."""
         return self
 
     def take(self, positions: _Int64s) -> "MemberStore":
@@ -128,7 +128,7 @@ class MemberStore(Store):
         return [set(members[begin:end]) for begin, end in pairwise(offsets.tolist())]
 
     def record(self) -> Record:
-        """The numbers, and the members that these stand for, as far as they are plain."""
+        """The numbers, and the members with these numbers, as far as they are plain."""
         listed = to_plain(self.known.listed, name="members of sets")
         nested = nest({"listed": listed}, {"kind": "sets", "n_members": len(self.known)})
         arrays: dict[str, Any] = {"offsets": self.offsets, "members": self.members}
@@ -136,7 +136,7 @@ class MemberStore(Store):
 
 
 def join_sets(stores: Sequence[MemberStore]) -> MemberStore:
-    """Return the sets of several stores in one, which numbers the members that they have."""
+    """Return a store of the sets of several stores, with numbers for their members."""
     numbers: dict[Hashable, int] = {}
     parts = [np.zeros(0, np.int32)]
     for store in stores:
@@ -144,7 +144,7 @@ def join_sets(stores: Sequence[MemberStore]) -> MemberStore:
         used, places = np.unique(store.members, return_inverse=True)
         renamed = [numbers.setdefault(listed[i], len(numbers)) for i in used.tolist()]
         if len(set(renamed)) < len(renamed):
-            raise IndexFileError("members of sets must be there once.")
+            raise IndexFileError("members of sets must be unique.")
         parts.append(np.array(renamed, dtype=np.int32)[places])
     offsets = join_offsets([store.offsets for store in stores])
     members = np.concatenate(parts)
@@ -158,7 +158,7 @@ def join_sets(stores: Sequence[MemberStore]) -> MemberStore:
 
 
 def restore_sets(record: Record, *, check: MemberCheck) -> MemberStore:
-    """Return the store that was recorded; members are read at the first query, and checked."""
+    """Return the store of a record; members are read at the first query, and checked."""
     check_kind(record, "sets")
     n_members = record.count("n_members", most=_MOST_NUMBERS)
     plain = record.part("listed")
@@ -206,11 +206,11 @@ def read_sets(sets: Any, *, name: str, single: bool, way_out: str = "") -> list[
 
 
 def check_member(member: Hashable, name: str) -> None:
-    """Refuse NaN and its like: whether two sets have it in common would depend on its address."""
+    """Refuse NaN and the like: whether two sets share one would depend on its address."""
     if not is_equal_to_itself(member):
         raise InvalidArgument(
-            f"members of sets must be equal to themselves; {name} has {member!r}. Leave missing "
-            "members out, or give them a value of their own, such as None."
+            f"members of sets must be equal to themselves; {name} has {member!r}. Omit missing "
+            "members, or give them a value of their own, such as None."
         )
 
 

@@ -1,4 +1,4 @@
-"""Read strings from whatever sequence holds them."""
+"""Read strings from sequences of any type."""
 
 import reprlib
 from itertools import pairwise
@@ -12,7 +12,7 @@ from fastmks.errors import InvalidArgument
 
 __all__ = ["FOR_STRINGS", "STRINGS", "check_same_strings", "cut_strings", "read_strings"]
 
-# What to say where strings are given to a kernel of something else.
+# Advice where strings are given to a kernel of other objects.
 FOR_STRINGS = "For strings pass a kernel that compares them, such as kernels.Spectrum(3)."
 
 _BUFFERS = (bytearray, memoryview)
@@ -49,7 +49,7 @@ def read_strings(strings: Any, *, name: str, single: bool = False) -> list[str] 
 def check_same_strings(
     has_bytes: bool, wants_bytes: bool, *, name: str, done: str = "compared with"
 ) -> None:
-    """Refuse bytes where there are str, and the other way round."""
+    """Refuse bytes where the others are str, and str where they are bytes."""
     if has_bytes != wants_bytes:
         wanted, seen = ("bytes", "str") if wants_bytes else ("str", "bytes")
         raise InvalidArgument(
@@ -60,7 +60,7 @@ def check_same_strings(
 def cut_strings(
     letters: np.ndarray[Any, Any], offsets: np.ndarray[Any, np.dtype[np.int64]], *, has_bytes: bool
 ) -> list[str] | list[bytes]:
-    """Return the strings whose code points, or bytes, lie behind each other."""
+    """Return the strings of an array of code points or bytes, cut at the offsets."""
     at = offsets.tolist()
     if has_bytes:
         content = letters.astype(np.uint8, copy=False).tobytes()

@@ -43,7 +43,7 @@ def make_store(objects: Any, *, name: str = "objects") -> VectorStore:
 def make_queries(
     queries: Any, like: VectorStore | None = None, *, name: str = "queries"
 ) -> VectorStore:
-    """Return queries as a store of the kind of `like`. A 1-D vector is one query; none is fine."""
+    """Return queries as a store of the kind of `like`. A 1-D vector is one query."""
     store = _read_vectors(queries, name, single=True)
     if like is None:
         return store
@@ -64,7 +64,7 @@ def _read_vectors(vectors: Any, name: str, *, single: bool) -> VectorStore:
 
 
 def _float_dtype(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
-    """float32 where it holds every value of `dtype`, else float64."""
+    """Return float32 where it holds every value of `dtype`, else float64."""
     if dtype in (_FLOAT32, _FLOAT64):
         return dtype
     if dtype.kind not in "biuf":
@@ -95,7 +95,7 @@ def _dense(objects: Any, name: str, *, single: bool) -> DenseStore:
         )
     _check_columns(array.shape[1], name)
     if array.dtype != dtype or not (array.flags.c_contiguous and array.flags.aligned):
-        with own_arithmetic():  # longdouble beyond float64: infinite, found just below
+        with own_arithmetic():  # longdouble beyond float64: infinite, refused below
             array = np.require(array, dtype=dtype, requirements=["C", "A"])
     at = _core.first_not_finite(read_only(array.reshape(-1)))
     if at >= 0:
@@ -108,7 +108,7 @@ def _dense(objects: Any, name: str, *, single: bool) -> DenseStore:
 
 
 def _read(objects: Any, name: str) -> np.ndarray[Any, Any]:
-    """Whatever numpy can read, as an array of whatever dtype."""
+    """Return anything that numpy can read, as an array of any dtype."""
     if type(objects) is np.ndarray and objects.dtype.kind in "biuf":
         return objects
     check_unmasked(objects, name)
@@ -119,7 +119,7 @@ def _read(objects: Any, name: str) -> np.ndarray[Any, Any]:
     try:
         return np.asarray(objects)
     except Exception as error:
-        # numpy asks foreign objects for their numbers, and they may fail in ways of their own.
+        # numpy calls methods of foreign objects, which may raise anything.
         raise InvalidArgument(
             f"{name} cannot be read as an array: {error} {_WAY_OUT} {_OTHER_KERNELS}"
         ) from error
@@ -134,7 +134,7 @@ def _is_column_of_rows(objects: Any) -> bool:
 
 
 def _check_rows(objects: Any, name: str) -> None:
-    """Refuse rows of several lengths, and masked ones: numpy names neither."""
+    """Refuse rows of several lengths, and masked ones: errors of numpy do not say which."""
     if not isinstance(objects, (list, tuple)) or not objects:
         return
     for i, row in enumerate(objects):
@@ -176,7 +176,7 @@ def _sparse(objects: Any, name: str) -> SparseStore:
         matrix = matrix.astype(wide, copy=True)
         matrix.sum_duplicates()
         dtype = wide
-    n_entries = int(matrix.indptr[-1])  # the arrays may have room to spare behind them
+    n_entries = int(matrix.indptr[-1])  # the arrays may have unused room after them
     values = np.require(matrix.data[:n_entries], dtype=dtype, requirements=["C", "A"])
     at = _core.first_not_finite(read_only(values))
     if at >= 0:
@@ -185,17 +185,17 @@ def _sparse(objects: Any, name: str) -> SparseStore:
             f"{name} must be finite; {name}[{row}, {matrix.indices[at]}] is {values[at]}. "
             "Drop or fill such entries first."
         )
-    # Offsets and columns are copied: a caller who changed them later would have us read elsewhere.
+    # Offsets and columns are copied: if the caller changed them, reads would be out of bounds.
     offsets = np.array(matrix.indptr, dtype=np.int64)
     columns = np.array(matrix.indices[:n_entries], dtype=np.int32)
     try:
         return SparseStore(offsets, columns, values, int(matrix.shape[1]))
-    except ValueError as error:  # sorted once, it said, but changed since
+    except ValueError as error:  # flagged as sorted, but changed since
         raise InvalidArgument(f"{name} is not a valid sparse matrix: {error}.") from error
 
 
 def _check_csr(matrix: Any, name: str) -> None:
-    """Refuse what scipy would read outside its arrays; it checks little of this by itself."""
+    """Refuse matrices that scipy would read outside their arrays; it checks little itself."""
     offsets, columns, values = matrix.indptr, matrix.indices, matrix.data
     is_valid = (
         all(part.ndim == 1 for part in (offsets, columns, values))

@@ -30,7 +30,7 @@ __all__ = [
 
 MOST_COLUMNS = 2**31 - 1
 _CACHE_LINE = 64  # bytes
-_MOST_PADDING = 8  # padding takes at most one part in so many
+_MOST_PADDING = 8  # padding takes at most 1 / _MOST_PADDING of a row
 _ROWS_AT_A_TIME = 1024  # few enough that their copy stays in the cache
 
 _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
@@ -45,7 +45,7 @@ class DenseStore(Store):
 
     @cached_property
     def core(self) -> _core.VectorStore:
-        """The rows as the core sees them."""
+        """The rows, as a store of the core."""
         return _core.dense_store(read_only(self.array))
 
     def __len__(self) -> int:
@@ -58,16 +58,16 @@ class DenseStore(Store):
 
     @property
     def kind(self) -> str:
-        """What the objects are."""
+        """The objects, in words."""
         return f"vectors of {counted(self.n_columns, 'column')}"
 
     @property
     def n_bytes(self) -> int:
-        """The memory of the rows, and of what lies between them."""
+        """The memory of the rows, padding included."""
         return max(self.array.nbytes, len(self) * self.array.strides[0])
 
     def copy(self) -> "DenseStore":
-        """The same vectors in memory of their own."""
+        """A store of the same vectors, in memory of its own."""
         return DenseStore(self.array.copy())
 
     def take(self, positions: _Positions) -> "DenseStore":
@@ -79,11 +79,11 @@ class DenseStore(Store):
         return DenseStore(taken)
 
     def get(self, positions: _Positions) -> _Array:
-        """The vectors at these positions as the rows of an array, in the dtype that is kept."""
+        """The vectors at these positions as the rows of an array, in the dtype of the store."""
         return np.ascontiguousarray(self.array[positions])
 
     def record(self) -> Record:
-        """The rows, with what lies between them: read where they are, they stay aligned."""
+        """The rows, with their padding: mapped from a file, they stay aligned."""
         facts = {"kind": "dense", "n_columns": self.n_columns}
         return Record(facts, {"rows": _whole_rows(self.array)})
 
@@ -114,7 +114,7 @@ class SparseStore(Store):
 
     @property
     def kind(self) -> str:
-        """What the objects are."""
+        """The objects, in words."""
         return f"sparse vectors of {counted(self.n_columns, 'column')}"
 
     @property
@@ -123,7 +123,7 @@ class SparseStore(Store):
         return self.offsets.nbytes + self.columns.nbytes + self.values.nbytes
 
     def copy(self) -> "SparseStore":
-        """The same vectors in memory of their own."""
+        """A store of the same vectors, in memory of its own."""
         return replace(
             self,
             offsets=self.offsets.copy(),
@@ -161,7 +161,7 @@ VectorStore: TypeAlias = DenseStore | SparseStore
 
 
 def join_vectors(stores: Sequence[Store]) -> VectorStore:
-    """Return the vectors of several stores of one kind in one: float64 where they differ."""
+    """Return a store of the vectors of several stores of one kind: float64 where dtypes differ."""
     if isinstance(stores[0], SparseStore):
         return join_sparse(cast("Sequence[SparseStore]", stores))
     arrays = [cast(DenseStore, store).array for store in stores]
@@ -176,7 +176,7 @@ def join_vectors(stores: Sequence[Store]) -> VectorStore:
 
 
 def join_sparse(stores: Sequence[SparseStore]) -> SparseStore:
-    """Return the rows of several stores in one."""
+    """Return a store of the rows of several stores."""
     return SparseStore(
         join_offsets([store.offsets for store in stores]),
         np.concatenate([store.columns for store in stores]),
@@ -187,7 +187,7 @@ def join_sparse(stores: Sequence[SparseStore]) -> SparseStore:
 
 
 def restore_vectors(record: Record) -> VectorStore:
-    """Return the store that a record is of. Whether dense numbers are finite is not looked at."""
+    """Return the store of a record. Whether dense numbers are finite is not checked."""
     if check_kind(record, "dense", "sparse") == "sparse":
         return restore_sparse(record)
     rows = restored(record, "rows", np.float32, np.float64, ndim=2)
@@ -197,7 +197,7 @@ def restore_vectors(record: Record) -> VectorStore:
 
 
 def restore_sparse(record: Record) -> SparseStore:
-    """Return the store of sparse rows that a record is of."""
+    """Return the store of sparse rows of a record."""
     check_kind(record, "sparse")
     columns = restored(record, "columns", np.int32)
     values = restored(record, "values", np.float32, np.float64)
@@ -225,12 +225,12 @@ def _aligned_rows(n_rows: int, n_columns: int, dtype: np.dtype[Any]) -> _Array:
     begin = -bytes_.ctypes.data % _CACHE_LINE
     end = begin + n_rows * stride * dtype.itemsize
     rows = bytes_[begin:end].view(dtype).reshape(n_rows, stride)
-    rows[:, n_columns:] = 0.0  # it may go into a file: not whatever was in memory
+    rows[:, n_columns:] = 0.0  # it may go into a file: no old contents of memory
     return rows[:, :n_columns]
 
 
 def _whole_rows(array: _Array) -> _Array:
-    """Return rows with the room behind each, if that belongs to them, else without."""
+    """Return rows with the padding after each if the array has it, else without."""
     n_rows, stride = len(array), array.strides[0]
     owner = array.base
     if n_rows > 0 and stride > array[0].nbytes and isinstance(owner, np.ndarray):
@@ -243,7 +243,7 @@ def _whole_rows(array: _Array) -> _Array:
 
 
 def read_only(array: _Array) -> _Array:
-    """Return a view that nobody can change."""
+    """Return a view that cannot be written to."""
     view: _Array = array.view()
     view.flags.writeable = False
     return view

@@ -17,8 +17,8 @@ _MOST_COLUMNS = 2**31 - 1
 class Vocabulary:
     """Columns for features, numbered from 0 as they appear.
 
-    One that extends another leaves it as it is: features that the other knows keep their columns,
-    further ones get columns beyond it.
+    A vocabulary that extends another does not change it: features of the other keep their columns,
+    further ones get columns after them.
     """
 
     def __init__(self, known: "Vocabulary | None" = None) -> None:
@@ -29,14 +29,14 @@ class Vocabulary:
 
     @classmethod
     def stored(cls, read: Callable[[], Sequence[Hashable]], n_features: int) -> "Vocabulary":
-        """Return one of the features of a file, which are read when they are needed."""
+        """Return a vocabulary of the features of a file, which are read when needed."""
         made = cls()
         made._read, made._n_read = read, n_features
         return made
 
     @cached_property
     def columns(self) -> dict[Hashable, int]:
-        """The columns of the features that no other vocabulary knows."""
+        """The columns of the features that the extended vocabulary does not have."""
         columns = {feature: column for column, feature in enumerate(self._read())}
         if len(columns) != self._n_read:
             raise IndexFileError(f"there must be {self._n_read} different features.")
@@ -47,7 +47,7 @@ class Vocabulary:
         return self._begin + (self._n_read if columns is None else len(columns))
 
     def first(self, n_features: int | None = None) -> list[Any]:
-        """Return the features of the first columns, or of all, of one that extends no other."""
+        """Return the features of the first columns, or of all; the vocabulary extends no other."""
         return list(islice(self.columns, n_features))
 
     def find(self, feature: Hashable) -> int | None:

@@ -16,9 +16,9 @@ from fastmks.inputs.streams import Stream
 
 __all__ = ["open_npy", "open_npz"]
 
-_IDS = "ids"  # the array of an .npz file that names the objects
-_SPARSE = "indptr"  # an array that only sparse matrices have
-# What numpy raises at headers that are wrong: they are Python expressions.
+_IDS = "ids"  # the array of an .npz file with the ids of the objects
+_SPARSE = "indptr"  # an array of sparse matrices only
+# The errors of numpy for wrong headers, which are Python expressions.
 _FAULTS = (
     *(ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, SyntaxError),
     *(TokenError, TypeError, ValueError, Warning),
@@ -26,13 +26,13 @@ _FAULTS = (
 
 
 def open_npy(stream: Stream, reading: Reading) -> Opened:
-    """Open an .npy file: rows are read in chunks, of whatever size the file is."""
+    """Open an .npy file of any size: rows are read in chunks."""
     array = _Rows(stream.file, stream.name)
     return Opened(array.kind, array.chunks(reading.chunk), array.n_rows, array.n_columns)
 
 
 def open_npz(stream: Stream, reading: Reading) -> Opened:
-    """Open an .npz file: a sparse matrix of scipy, or an array, beside which may be one of ids."""
+    """Open an .npz file: a sparse matrix of scipy, or an array, with or without one of ids."""
     try:
         archive = zipfile.ZipFile(stream.seekable())
     except zipfile.BadZipFile as error:
@@ -91,11 +91,11 @@ def _named_rows(chunks: Iterator[Chunk], ids: np.ndarray[Any, Any] | None) -> It
 
 
 def _open_sparse(archive: zipfile.ZipFile, file: str, reading: Reading) -> Opened:
-    """A sparse matrix is read whole, and cut: its arrays lie one behind the other."""
+    """Open a sparse matrix: read whole, then cut, since its arrays lie one after the other."""
     sparse = import_extra("scipy.sparse", extra="sparse", needed_by=f"reading {file}")
     try:
         loaded = sparse.load_npz(archive.fp)
-        if hasattr(loaded, "check_format"):  # scipy would follow wrong places out of its memory
+        if hasattr(loaded, "check_format"):  # else wrong indices read outside arrays
             loaded.check_format(full_check=True)
         matrix = loaded.tocsr()
     except _FAULTS as error:
@@ -109,7 +109,7 @@ def _open_sparse(archive: zipfile.ZipFile, file: str, reading: Reading) -> Opene
 
 
 class _Rows:
-    """The array of an .npy file, whose header was read: rows follow."""
+    """The rows of an .npy file whose header was read."""
 
     def __init__(self, file: IO[bytes], name: str, *, most_axes: int = 3) -> None:
         self._file, self._name = file, name
@@ -146,7 +146,7 @@ class _Rows:
 
     @property
     def kind(self) -> str:
-        """Strings, or vectors; an array of three axes holds series."""
+        """strings or vectors; series where the array has three axes."""
         if self.dtype.kind in "US":
             return "strings"
         return "series" if len(self.shape) == 3 else "vectors"
@@ -168,14 +168,14 @@ class _Rows:
         self._check_end()
 
     def _check_end(self) -> None:
-        """Read to the end, where the sums of compressed files are compared."""
+        """Read to the end, where the checksums of compressed files are checked."""
         if self._file.read(1):
-            raise InvalidArgument(f"{self._name} goes on behind its array.")
+            raise InvalidArgument(f"{self._name} has bytes after its array.")
 
     def _chunk(self, array: np.ndarray[Any, Any]) -> Chunk:
         if self.kind != "strings":
             return Chunk(array, None)
-        if self.dtype.kind == "U":  # whose characters numpy believes to be some
+        if self.dtype.kind == "U":  # numpy does not check its characters
             codes = array.view(f"{self.dtype.str[0]}u4")
             if codes.max(initial=0) > sys.maxunicode:
                 raise InvalidArgument(
@@ -201,7 +201,7 @@ class _Rows:
         return shape, is_fortran and len(shape) > 1, dtype
 
     def _read(self, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-        """Return the numbers that come next; the size in a header is believed piece by piece."""
+        """Return the next numbers, read in pieces, since the size in a header may be wrong."""
         n_bytes = math.prod(shape) * self.dtype.itemsize
         content = bytearray()
         while len(content) < n_bytes:

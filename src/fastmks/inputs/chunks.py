@@ -1,4 +1,4 @@
-"""What is read from a file: chunks of objects with their ids, and how to put them together."""
+"""Chunks of objects of a file with their ids, and how to join them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _Names: TypeAlias = Sequence[str] | np.ndarray[Any, Any]
 
 
 class Chunk(NamedTuple):
-    """Some objects of a file and their ids, None where the file has none.
+    """Objects of a file and their ids, None where the file has none.
 
     Examples
     --------
@@ -31,12 +31,12 @@ class Chunk(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """How a file is to be read."""
+    """The arguments of reading a file."""
 
     chunk: int | None  # objects at a time; None for all
-    kind: str | None = None  # what the objects are to be, where the file alone does not say
+    kind: str | None = None  # the kind of the objects where the file alone does not say
     id_column: str | None = None
-    has_ids: bool = True  # False: ids in the file are passed over
+    has_ids: bool = True  # False: ids in the file are skipped
     columns: tuple[str, ...] | None = None
     header: bool | None = None
     radius: int = 2
@@ -50,18 +50,18 @@ class Reading:
 
 @dataclass(frozen=True)
 class Opened:
-    """A file whose beginning was looked at."""
+    """A file whose beginning was read."""
 
     kind: str  # vectors, strings, fingerprints or series
     chunks: Iterator[Chunk]
-    n_objects: int | None = None  # where the file says how many there are
-    n_columns: int | None = None  # of vectors, where the file says how many there are
+    n_objects: int | None = None  # where the file gives their number
+    n_columns: int | None = None  # of vectors, where the file gives their number
     has_header: bool | None = None  # of a table of text
     ids_from: str | None = None  # where ids come from, in words; None where there are none
 
 
 def batches(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
-    """Yield lists of so many items, the last one shorter.
+    """Yield lists of `size` items; the last may be shorter.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def join_chunks(chunks: Sequence[Chunk]) -> Chunk:
         return Chunk(np.concatenate(objects), ids)
     if isinstance(objects[0], list):
         return Chunk([item for part in objects for item in part], ids)
-    from scipy.sparse import vstack  # sparse matrices, of which scipy is here then
+    from scipy.sparse import vstack  # sparse matrices: scipy is installed then
 
     return Chunk(vstack(objects, format="csr"), ids)
 
@@ -102,7 +102,7 @@ def read_names(names: _Names, *, is_text: bool | None = None, where: str = "ids"
     """Return the ids of a file as those of an index.
 
     Whole numbers become int64 where all are, as Python writes them, and the index has such ids;
-    `is_text` says whether it has strings, None that it is yet to be made.
+    `is_text` says whether it has strings, None that it is yet to be built.
 
     Examples
     --------

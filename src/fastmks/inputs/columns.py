@@ -33,7 +33,7 @@ def open_parquet(stream: Stream, reading: Reading) -> Opened:
 
 
 def open_arrow(stream: Stream, reading: Reading) -> Opened:
-    """Open an Arrow file, or a stream of Arrow's."""
+    """Open an Arrow file or Arrow stream."""
     import_extra("pyarrow", extra="arrow", needed_by=f"reading {stream.name}")
     from pyarrow import ipc
 
@@ -60,19 +60,19 @@ def _named(file: str) -> Iterator[None]:
 
 
 class _Columns:
-    """Which columns of a schema are ids, and which make the objects."""
+    """The columns of a schema: which hold ids, and which hold the objects."""
 
     def __init__(self, schema: "pyarrow.Schema", reading: Reading, file: str) -> None:
         self.file, self._reading, self._schema = file, reading, schema
         if len(set(schema.names)) < len(schema.names):
             raise InvalidArgument(f"{file} must have columns of different names.")
         found = self._id_column()
-        self.id = found if reading.has_ids else None  # those that are passed over are not read
+        self.id = found if reading.has_ids else None  # skipped ids are not read
         self.objects = [name for name in schema.names if name != found]
         if reading.columns is not None:
             self.objects = [self._find(name, "columns") for name in reading.columns]
         if not self.objects:
-            raise InvalidArgument(f"{file} has no column beside that of ids.")
+            raise InvalidArgument(f"{file} has no column besides that of ids.")
         self.kind = self._kind()
 
     @property
@@ -82,7 +82,7 @@ class _Columns:
         return list(dict.fromkeys([*self.objects, *ids]))
 
     def opened(self, chunks: Iterator[Chunk], n_objects: int | None = None) -> Opened:
-        """Return the file with what is known of its columns."""
+        """Return the opened file, with the facts of its columns."""
         is_wide = self.kind == "vectors" and not _is_list(self._schema.field(self.objects[0]).type)
         return Opened(
             self.kind,
@@ -199,7 +199,7 @@ def _chunks(batches: Iterable[Any], columns: _Columns, size: int) -> Iterator[Ch
     held, n_held, done = list[Any](), 0, 0
     with _named(columns.file):
         for batch in batches:
-            batch.validate(full=True)  # what a damaged file says may lie outside of it
+            batch.validate(full=True)  # offsets of a damaged file may lie outside it
             held.append(batch)
             n_held += batch.num_rows
             while n_held >= size:

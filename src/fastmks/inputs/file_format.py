@@ -1,4 +1,4 @@
-"""What form a file has: by how it begins, then by its name."""
+"""The format of a file: by its first bytes, then by its name."""
 
 from fastmks.errors import InvalidArgument
 from fastmks.inputs.streams import Stream
@@ -27,7 +27,7 @@ _BY_SUFFIX = {suffix: form for form, suffixes in _SUFFIXES.items() for suffix in
 
 
 def recognise(stream: Stream, kind: str | None) -> str:
-    """Return the form of a file; `kind` says what is wanted where a text could be several things.
+    """Return the format of a file; `kind` chooses where a text has several possible formats.
 
     Examples
     --------
@@ -51,8 +51,7 @@ def recognise(stream: Stream, kind: str | None) -> str:
         return _BY_SUFFIX[suffix]
     if b"\0" in stream.prefix:
         raise InvalidArgument(
-            f"{stream.name} is of no form that is known here, and no text. Say what it is with "
-            "form=."
+            f"{stream.name} is of no known format, and no text. Say its format with form=."
         )
     return _of_text(stream.beginning(), kind)
 

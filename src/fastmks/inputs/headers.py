@@ -12,8 +12,8 @@ __all__ = ["are_names", "is_count", "is_id_name", "is_number", "listed", "open_h
 _WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 _YEAR = re.compile(r"\s*(?:19|20)\d\d\s*")
 _OF_IDS = ("code", "index", "item", "key", "label", "name", "names", "sku", "title", "word")
-_FEW = 3  # numbers in equal steps may be an object where there are fewer
-_MANY = 6  # and are none where there are at least these, and none below are
+_FEW = 3  # fewer numbers in equal steps may be an object
+_MANY = 6  # at least this many are no object if no row below has equal steps
 
 
 def is_id_name(name: str) -> bool:
@@ -29,7 +29,7 @@ def is_id_name(name: str) -> bool:
 
 
 def is_number(field: str) -> bool:
-    """Whether a field is a number; 1_000 is none here.
+    """Whether a field is a number; 1_000 is not.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def _is_sure(
         return False
     if counts and n > 1 and _are_fractions(values):
         return True
-    # Rows with a number twice are no counting, no permutation and no list of places.
+    # Rows with a number twice are no count, no permutation and no list of positions.
     some_repeat = any(len(set(row)) < n or not _are_whole(row) for row in values)
     return n >= _MANY and some_repeat and _are_steps(names) and not any(map(_are_steps, values))
 
@@ -172,13 +172,13 @@ def _are_whole(fields: Iterable[str]) -> bool:
 
 
 def _are_fractions(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether all fields are numbers, none written as a whole one, so that such stand out."""
+    """Whether all fields are numbers, none written as a whole number."""
     fields = (field for row in rows for field in row)
     return bool(rows) and all(is_number(one) and not _WHOLE.fullmatch(one) for one in fields)
 
 
 def _are_years(names: Sequence[str], values: Sequence[Sequence[str]]) -> bool:
-    """Whether different years stand above what are no years."""
+    """Whether the names are different years and the values below are not."""
     years = [bool(_YEAR.fullmatch(name)) for name in names]
     all_below = all(_YEAR.fullmatch(field) for row in values for field in row)
     return all(years) and len(set(names)) == len(names) and not (values and all_below)

@@ -13,7 +13,7 @@ from fastmks.inputs.streams import Stream
 
 __all__ = ["Fingerprints", "open_smiles"]
 
-_NAMES = "names behind SMILES"
+_NAMES = "names after SMILES"
 _BETWEEN = re.compile(r"[\s,]+")  # no SMILES holds one of these
 
 
@@ -30,7 +30,7 @@ class Fingerprints:
         self._generator = rdFingerprintGenerator.GetMorganGenerator(radius=reach, fpSize=bits)
 
     def of(self, smiles: Sequence[str], places: Sequence[str]) -> np.ndarray[Any, Any]:
-        """Return a row of packed bits for each; `places` are what errors call them."""
+        """Return a row of packed bits for each; `places` are their names in errors."""
         from rdkit import Chem, rdBase
 
         rows = []
@@ -44,9 +44,9 @@ class Fingerprints:
 
 
 def open_smiles(stream: Stream, reading: Reading) -> Opened:
-    """Open a file of SMILES, one a line, with a name behind it or without.
+    """Open a file of SMILES, one a line, with a name after it or without.
 
-    The first molecule decides whether they have names; one without is then called by its SMILES.
+    The first molecule decides whether they have names; the id of one without is then its SMILES.
     """
     made = Fingerprints(radius=reading.radius, bits=reading.bits)
     lines = [_split(line) for line in stream.first_lines(2)]

@@ -1,4 +1,4 @@
-"""Objects from files of every form: in chunks, so that a file may be larger than memory."""
+"""Objects from files of all formats: in chunks, so that a file may be larger than memory."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -39,15 +39,15 @@ class ObjectFile:
     Attributes
     ----------
     name : str
-        The file, as errors call it.
+        The name of the file in errors.
     form : str
         One of `FORMS`.
     kind : str
-        What the objects are: vectors, strings, fingerprints or series.
+        The objects: vectors, strings, fingerprints or series.
     n_objects : int or None
-        How many there are, where the file says so.
+        The number of objects, where the file gives it.
     n_columns : int or None
-        How many numbers a vector has, where the file says so.
+        The numbers of a vector, where the file gives it.
     has_header : bool or None
         Whether the first line of a table of text names the columns.
     ids_from : str or None
@@ -144,31 +144,31 @@ def open_objects(
     Parameters
     ----------
     path : path-like
-        The file, or ``-`` for standard input. Compression with gzip is noticed.
+        The file, or ``-`` for standard input. Compression with gzip is detected.
     form : str, optional
-        One of `FORMS`; when not given, known by how the file begins, then by its suffix.
+        One of `FORMS`; when not given, found by its first bytes, then by its suffix.
     kind : str, optional
-        What the objects should be (vectors, strings, fingerprints or series), where the file could
-        be read in several ways: a text without a suffix, a column of text.
+        The objects wanted (vectors, strings, fingerprints or series), where the file could be read
+        in several ways: a text without a suffix, a column of text.
     id_column : str, optional
         The column with ids, by name or by number from 1. When not given, a first column that is
         called id or has no name, or whose fields are no numbers, with points or with commas.
     has_ids : bool, default True
-        False passes over ids that the file holds.
+        False skips ids that the file holds.
     columns : sequence of str, optional
         The columns of the objects, or the array of an .npz file; all when not given.
     header : bool, optional
-        Whether the first line of a table of text names the columns. Seen when not given; where a
-        line of numbers may be a header or an object, that is an error.
+        Whether the first line of a table of text names the columns. Detected when not given; a
+        line of numbers that may be a header or an object is then an error.
     chunk : int or None, default 4096
         Objects in a chunk; None for all at once.
     radius, bits : int, default 2 and 2048
-        Of the Morgan fingerprints that are made of SMILES.
+        Of the Morgan fingerprints that are computed from SMILES.
 
     Returns
     -------
     ObjectFile
-        To be used in a ``with`` statement. What is wrong with the file is an `InvalidArgument`
+        To be used in a ``with`` statement. An error in the file is an `InvalidArgument`
         that names the file, and the line or row.
 
     Examples

@@ -17,7 +17,7 @@ _Series: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def open_ucr(stream: Stream, reading: Reading) -> Opened:
-    """Open a file of time series; labels are passed over, and so are NaN behind the end of one."""
+    """Open a file of time series; labels are skipped, and so are NaN after the end of one."""
     first = next(iter(stream.first_lines(1)), "")
     if first.lstrip().startswith(("@", "#")):
         series = _ts_series(stream.lines(), stream.name)
@@ -45,7 +45,7 @@ def _tsv_series(
 
 @dataclass
 class _Header:
-    """What the lines before @data say."""
+    """The facts in the lines before @data."""
 
     has_label: bool = False
     has_times: bool = False
@@ -64,9 +64,9 @@ def _ts_series(lines: Iterable[tuple[int, str]], file: str) -> Iterator[_Series]
         elif text.startswith("@"):
             _note(text.lower().split(), header)
         else:
-            raise InvalidArgument(f"{file}, line {number}: series come behind a line '@data'.")
+            raise InvalidArgument(f"{file}, line {number}: series come after a line '@data'.")
     if not is_data:
-        raise InvalidArgument(f"{file} has no line '@data', behind which series come.")
+        raise InvalidArgument(f"{file} has no line '@data', after which series come.")
 
 
 def _note(words: list[str], header: _Header) -> None:

@@ -1,4 +1,4 @@
-"""The bytes of a file or of standard input: decompressed, with a look at how they begin."""
+"""The bytes of a file or of standard input: decompressed, the first ones read ahead."""
 
 import errno
 import io
@@ -16,8 +16,8 @@ from fastmks.errors import InvalidArgument
 __all__ = ["Stream", "damage_named", "open_stream"]
 
 _GZIP = b"\x1f\x8b"  # how gzip files begin, whatever their name
-_PREFIX = 2**16  # bytes to look at
-_LONGEST, _N_LINES = 2**24, 3  # bytes, for so many lines of a text whose lines are long
+_PREFIX = 2**16  # bytes read ahead
+_LONGEST, _N_LINES = 2**24, 3  # bytes, to have this many lines of a text whose lines are long
 
 
 class _Joined(io.RawIOBase):
@@ -37,7 +37,7 @@ class _Joined(io.RawIOBase):
             n = min(len(view), len(self._first))
             view[:n], self._first = self._first[:n], self._first[n:]
             return n
-        part = self._rest.read1(len(view))  # type: ignore[attr-defined]  # what a pipe has now
+        part = self._rest.read1(len(view))  # type: ignore[attr-defined]  # the bytes now in a pipe
         view[: len(part)] = part
         return len(part)
 
@@ -46,9 +46,9 @@ class _Joined(io.RawIOBase):
 class Stream:
     """A file that is read once, from its beginning to its end."""
 
-    name: str  # what errors call it
+    name: str  # in errors
     path: str | None  # None for standard input
-    prefix: bytes  # how it begins, read ahead
+    prefix: bytes  # the first bytes, read ahead
     is_whole: bool  # the prefix is all of it
     file: IO[bytes]
     others: list[IO[bytes]] = field(default_factory=list)  # to be closed with it
@@ -58,9 +58,9 @@ class Stream:
         return numbered_lines(self.file, self.name, keep_ends=keep_ends)
 
     def first_lines(self, most: int) -> list[str]:
-        """Return the lines at the beginning that are read ahead as a whole, at most so many.
+        """Return the lines at the beginning that are read ahead as a whole, at most `most`.
 
-        Empty ones are passed over, and lines have no ends.
+        Empty lines are skipped, and lines have no ends.
         """
         lines = (line.rstrip("\r\n") for line in self.beginning())
         return [line for line in lines if line.strip()][:most]
@@ -97,8 +97,8 @@ class Stream:
 
 @contextmanager
 def damage_named(name: str) -> Iterator[None]:
-    """Turn what readers of binary files raise into an error that names the file."""
-    import gzip  # here, since importing them costs time that few need
+    """Turn the errors of readers of binary files into one that names the file."""
+    import gzip  # here, since importing them takes time and few calls need them
     import zipfile
     import zlib
 
@@ -109,13 +109,13 @@ def damage_named(name: str) -> Iterator[None]:
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, UnicodeDecodeError) as error:
         raise InvalidArgument(f"{name} is damaged ({error}).") from error
     except OSError as error:
-        if error.errno != errno.EINVAL:  # of a place before the beginning, where a size is wrong
+        if error.errno != errno.EINVAL:  # a wrong size: a seek before the beginning
             raise
         raise InvalidArgument(f"{name} is damaged ({error}).") from error
 
 
 def open_stream(path: str | os.PathLike[str]) -> Stream:
-    """Open a file, or standard input for ``-``; gzip is undone whatever the name says.
+    """Open a file, or standard input for ``-``; gzip is decompressed whatever the name.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def open_stream(path: str | os.PathLike[str]) -> Stream:
     given = os.fspath(path)
     raw: IO[bytes]
     if given == "-":
-        # Behind a reader of its own, so that closing that leaves standard input open.
+        # In a reader of its own: closing that leaves standard input open.
         name, raw = "standard input", io.BufferedReader(_Joined(b"", sys.stdin.buffer))
     else:
         name, raw = given, open(given, "rb")  # noqa: PTH123, SIM115, it is closed with the stream
@@ -145,7 +145,7 @@ def open_stream(path: str | os.PathLike[str]) -> Stream:
 
 
 def _look(raw: IO[bytes], name: str, path: str | None) -> Stream:
-    """Read ahead; pipes give what they have, and so are asked again."""
+    """Return a stream, its first bytes read ahead; a pipe may need several reads."""
     prefix, is_whole, size = bytearray(), False, _PREFIX
     while not is_whole and len(prefix) < size:
         piece = raw.read(size - len(prefix))
@@ -158,12 +158,12 @@ def _look(raw: IO[bytes], name: str, path: str | None) -> Stream:
 
 
 def _has_long_lines(prefix: bytearray) -> bool:
-    """Whether bytes are a text with few ends of lines so far, as a table with many columns is."""
+    """Whether bytes are a text with few ends of lines so far, such as a table of many columns."""
     return 0 not in prefix and max(prefix.count(b"\n"), prefix.count(b"\r")) < _N_LINES
 
 
 class _Closing(_Joined):
-    """The same, closing what it reads from."""
+    """A `_Joined` that closes the file it reads from."""
 
     def close(self) -> None:
         """Close both."""

@@ -1,4 +1,4 @@
-"""How a table of text is laid out: what is between fields, the header, ids, and what is used."""
+"""The layout of a table of text: the delimiter, the header, the ids, and the columns used."""
 
 import csv
 import re
@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 _DELIMITERS = ("\t", ",", ";", "|", " ")
-_CLEAR = ("\t", ",", ";")  # which few texts have as often in every line
+_CLEAR = ("\t", ",", ";")  # few texts have one of them equally often in every line
 _LOOKED_AT = 50  # rows
 _WITH_COMMA = re.compile(
     r"\s*[+-]?(?:\d[\d.]*,\d+(?:[eE][+-]?\d+)?|\d{1,3}(?:,\d{3})+(?:\.\d*)?)\s*"
@@ -28,12 +28,12 @@ _WITH_COMMA = re.compile(
 
 @dataclass(frozen=True)
 class Layout:
-    """Which columns are what."""
+    """The columns of a table: names, ids and objects."""
 
     delimiter: str
     has_header: bool
-    names: tuple[str, ...]  # what errors call the columns
-    id_at: int | None  # None where there are none, and where they are passed over
+    names: tuple[str, ...]  # of the columns, in errors
+    id_at: int | None  # None where missing or skipped
     used: tuple[int, ...]  # the columns of the objects
 
     @property
@@ -62,12 +62,12 @@ def has_decimal_comma(field: str) -> bool:
 
 
 def _is_meant(field: str) -> bool:
-    """Whether a field is a number or meant to be one, which readers refuse in better words."""
+    """Whether a field is a number or meant to be one; readers refuse the latter in better words."""
     return is_number(field) or has_decimal_comma(field)
 
 
 def split(lines: Sequence[str], delimiter: str) -> list[list[str]]:
-    """Return the first rows of a table, but for empty ones, and for one that goes on behind them.
+    """Return the first rows of a table, without empty rows and without a row that is not complete.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def _is_filled(row: list[str], delimiter: str) -> bool:
 
 
 def trimmed(row: list[str]) -> list[str]:
-    """Return the fields of a line with blanks between them, without the one behind the last blank.
+    """Return the fields of a line with blanks between them, without the one after the last blank.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def trimmed(row: list[str]) -> list[str]:
 
 
 def find_delimiter(lines: Sequence[str]) -> str:
-    """Return what lies between fields: what makes lines of as many fields, most of them numbers.
+    """Return the delimiter: the one that gives lines of equal length, most fields numbers.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def find_delimiter(lines: Sequence[str]) -> str:
     """
     tables = {delimiter: _rows(lines, delimiter) for delimiter in _DELIMITERS}
     first = {delimiter: rows[:1] for delimiter, rows in tables.items()}
-    # Where some row is wrong, the first one says what is right.
+    # Where some row is wrong, the first row decides.
     return _best(tables) or _best(first) or ","
 
 
@@ -181,7 +181,7 @@ def lay_out(
     else:
         used = tuple(_find(name, named, file, "columns") for name in reading.columns)
     if not used:
-        raise InvalidArgument(f"{file} has no column beside that of ids.")
+        raise InvalidArgument(f"{file} has no column besides that of ids.")
     if reading.header is None and not has_header:
         _check_unused(first, rows, used, file)
     return Layout(delimiter, has_header, tuple(named), id_at if reading.has_ids else None, used)
@@ -202,7 +202,7 @@ def _has_header(
     if rows and len(first) > 1 and is_id_name(first[0]):
         if first[0].strip() or not any(map(_is_meant, first[1:])):
             return True
-        if is_count(first[1:]):  # as pandas names columns behind its index
+        if is_count(first[1:]):  # as pandas names columns after its index
             return True
     has_names = are_names(first, rows, is_quoted=is_quoted)
     if has_names is None:
@@ -213,7 +213,7 @@ def _has_header(
 
 
 def _check_unused(first: list[str], rows: list[list[str]], used: Sequence[int], file: str) -> None:
-    """Refuse a first row that has text where rows below have numbers, in a column passed over."""
+    """Refuse a first row that has text where rows below have numbers, in a column not used."""
     for i in set(range(len(first))).difference(used):
         if rows and not _is_meant(first[i]) and all(_is_meant(row[i]) for row in rows):
             raise open_header(first, file)

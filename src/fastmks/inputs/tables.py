@@ -60,7 +60,7 @@ def _rows(stream: Stream, layout: Layout) -> Iterator[tuple[int, list[str]]]:
 
 
 def _filled(stream: Stream, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield all rows but empty ones; a row with ends of lines within quotes has several lines."""
+    """Yield the rows that are not empty; a row with ends of lines in quotes has several lines."""
     is_blank = delimiter == " "
     lines = (line for _, line in stream.lines(keep_ends=True))
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=is_blank, strict=True)
@@ -76,7 +76,7 @@ def _filled(stream: Stream, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _explained(error: csv.Error) -> str:
-    """Return what is wrong with a row, in words for who wrote the file."""
+    """Return the fault of a row, in words for the writer of the file."""
     text = str(error)
     if text.startswith("unexpected end"):
         return (
@@ -141,7 +141,7 @@ def _numbers(fields: list[list[str]]) -> np.ndarray[Any, Any] | None:
 
 
 def _fault(batch: list[tuple[int, list[str]]], layout: Layout, reading: Reading, file: str) -> str:
-    """Return what is wrong with the first field that is no finite number."""
+    """Return the message about the first field that is no finite number."""
     is_seen = reading.header is None and not layout.has_header
     say = " If this line names the columns, say so (header=True)." if is_seen else ""
     for number, row in batch:
@@ -169,7 +169,7 @@ def _way_out(field: str, *, may_be_id: bool) -> str:
 
 
 def _with_points(field: str) -> str:
-    """Return a number without commas; both where one may be a decimal comma or behind thousands."""
+    """Return a number without commas; two where a comma may be decimal or between thousands."""
     whole = field.replace(",", "")
     if field.count(",") > 1 or field.find(".") > field.find(","):
         return whole

@@ -11,7 +11,7 @@ __all__ = ["open_fasta", "open_lines"]
 
 
 def open_lines(stream: Stream, reading: Reading) -> Opened:
-    """Open a text file: each line is an object, without the end of the line; an empty one too."""
+    """Open a text file: each line is an object, empty ones too, without the end of the line."""
     strings = (line for _, line in stream.lines())
     return Opened("strings", (Chunk(batch, None) for batch in batches(strings, reading.block)))
 
@@ -32,11 +32,11 @@ def _sequences(stream: Stream, reading: Reading) -> Iterator[Chunk]:
 
 
 def _check_new(records: list[tuple[str, int, str]], seen: dict[str, int], file: str) -> None:
-    """Refuse a name that was given before, where all are read; a stream may repeat itself."""
+    """Refuse a name that was given before, where the file is read whole; chunks may repeat one."""
     for name, line, _ in records:
         if name in seen:
             raise InvalidArgument(
                 f"{file}, line {line}: the name {name!r} was given on line {seen[name]} already. "
-                "Names are ids, so each must be there once: rename or drop one of the two."
+                "Names are ids, so each must be unique: rename or drop one of the two."
             )
         seen[name] = line

@@ -1,4 +1,4 @@
-"""Answers as they are written: hits of some queries, by the names of the queries."""
+"""Answers to write: hits of some queries, with the ids of the queries."""
 
 import re
 from collections.abc import Iterator
@@ -30,12 +30,12 @@ class Answers:
     [('q', 1, 'b', 2.0), ('q', 2, 'a', 1.0)]
     """
 
-    queries: _Array  # (n_queries,) the names of the queries
+    queries: _Array  # (n_queries,) the ids of the queries
     offsets: _Array
     ids: _Array
     values: _Array
     gap: _Array | None = None  # (n_queries,) of an approximate search
-    k: int | None = None  # hits of each query, where they are as many
+    k: int | None = None  # hits of each query, where all have the same number
 
     @property
     def counts(self) -> _Array:
@@ -45,7 +45,7 @@ class Answers:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of what `rows` yields.
+        """The names of the fields of `rows`.
 
         Examples
         --------
@@ -92,7 +92,7 @@ class Answers:
 
 
 def answers_of(hits: Hits | HitsAbove, queries: Any, *, with_gap: bool = False) -> Answers:
-    """Return the answers of a search, given the names of its queries.
+    """Return the answers of a search, given the ids of its queries.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def answers_of(hits: Hits | HitsAbove, queries: Any, *, with_gap: bool = False) 
 
 
 def no_utf8(answers: Answers, form: str) -> InvalidArgument:
-    """Return the error about a name among answers that a form in UTF-8 cannot hold.
+    """Return the error about an id among answers that a format in UTF-8 cannot hold.
 
     Examples
     --------

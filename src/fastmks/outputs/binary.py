@@ -1,4 +1,4 @@
-"""Answers as arrays: Parquet, a group of rows for each chunk, and .npz by way of the disk."""
+"""Answers as arrays: Parquet, a row group for each chunk, and .npz, spooled to disk."""
 
 import io
 import tempfile
@@ -18,7 +18,7 @@ _Array: TypeAlias = np.ndarray[Any, Any]
 
 
 class _Sink(io.RawIOBase):
-    """Takes what a writer writes, and hands it on in pieces."""
+    """A file for a writer, whose bytes are read back in pieces."""
 
     def __init__(self) -> None:
         self._held, self._n_bytes = list[bytes](), 0
@@ -35,11 +35,11 @@ class _Sink(io.RawIOBase):
         return len(piece)
 
     def tell(self) -> int:
-        """All bytes so far."""
+        """The number of bytes so far."""
         return self._n_bytes
 
     def drain(self) -> bytes:
-        """Return what was written since."""
+        """Return the bytes written since the last call."""
         piece = b"".join(self._held)
         self._held.clear()
         return piece
@@ -87,7 +87,7 @@ def _columns(pyarrow: Any, answers: Answers) -> dict[str, Any]:
 
 
 def _type(pyarrow: Any, answers: Answers, name: str, columns: dict[str, Any]) -> Any:
-    """The type of a column, which one without any hits does not tell."""
+    """Return the type of a column, also of one without hits."""
     named = {"query": answers.queries, "id": answers.ids}
     if name in named:
         return pyarrow.string() if is_text(named[name]) else pyarrow.int64()
@@ -102,7 +102,7 @@ class _Spool:
         self._parts: list[tuple[np.dtype[Any], int]] = []
 
     def add(self, array: _Array) -> None:
-        """Append; without a pickle, which strings of Python's would need."""
+        """Append an array; strings of Python become numpy strings, which need no pickle."""
         array = array.astype(str) if array.dtype.kind == "O" else array
         self._file.write(np.ascontiguousarray(array).tobytes())
         self._parts.append((array.dtype, len(array)))
@@ -127,15 +127,15 @@ class _Spool:
             yield array.astype(dtype, copy=False).tobytes()
 
     def close(self) -> None:
-        """Give the space on disk back."""
+        """Free the space on disk."""
         self._file.close()
 
 
 def npz_pieces(chunks: Iterable[Answers]) -> Iterator[bytes]:
     """Yield the bytes of an .npz file: ``queries``, ``ids``, ``values`` and so on, as in `Hits`.
 
-    Where queries have as many hits, ids and values have a row for each query; else ``offsets``
-    says where those of each query begin. What is read from it needs no pickle.
+    Where all queries have the same number of hits, ids and values have a row for each query; else
+    ``offsets`` says where those of each query begin. Reading it needs no pickle.
 
     Examples
     --------

@@ -38,7 +38,7 @@ def csv_pieces(chunks: Iterable[Answers]) -> Iterator[bytes]:
 
 
 class _Lines(list[str]):
-    """Takes lines from a writer. Before Python 3.13 it quotes a \\r only where lines end in one."""
+    """The lines of a writer. Before Python 3.13 it quotes a \\r only where lines end in one."""
 
     def write(self, line: str) -> None:
         """Keep a line, which ends as those of a text file do."""

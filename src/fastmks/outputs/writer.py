@@ -25,7 +25,7 @@ _SUFFIXES = {"ndjson": "jsonl", "pq": "parquet"} | {form: form for form in OUTPU
 
 
 def output_form(path: str | os.PathLike[str]) -> str:
-    """Return the form that the suffix of a file stands for.
+    """Return the format of the suffix of a file.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def write_answers(
     *,
     form: str | None = None,
 ) -> None:
-    """Write answers as they come; memory holds one chunk of them.
+    """Write answers chunk by chunk; memory holds one chunk at a time.
 
     Parameters
     ----------

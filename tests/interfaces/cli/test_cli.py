@@ -91,7 +91,7 @@ class TestBuild:
             ),
             ("build plain.csv", "vectors of 2 columns, read as csv without header, no ids"),
             ("build p.fasta.gz", "p.fasta.gz: strings, read as fasta, ids from names"),
-            ("build m.smi", "fingerprints, read as smiles, ids from names behind SMILES"),
+            ("build m.smi", "fingerprints, read as smiles, ids from names after SMILES"),
             ("build named.npz", "vectors of 5 columns, read as npz, ids from the array 'ids'"),
             ("build t.parquet", "vectors of 1 column, read as parquet, ids from column 'sku'"),
         ],

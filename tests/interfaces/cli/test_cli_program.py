@@ -171,7 +171,7 @@ class TestProgram:
                 1,
                 "holds the arrays a, b: choose the one with the objects, as in --columns a.",
             ),
-            ("build bytes -o i.fmks", 1, "and no text. Say what it is with --form."),
+            ("build bytes -o i.fmks", 1, "and no text. Say its format with --form."),
             ("build n.csv -o i.fmks", 1, "choose other columns (--columns), or say which one"),
             ("search x.fmks q.npy -o h.xls", 2, "got 'h.xls'. Say the form with --output-form."),
             ("search x.fmks q.npy --budget 50", 1, "budget needs --algorithm tree"),

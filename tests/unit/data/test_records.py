@@ -240,7 +240,7 @@ def test_bits_behind_the_last_are_refused():
     for at, bit in [(0, 2**63), (1, 1), (7, 1)]:
         words[3] = 0
         words[3, at] = bit
-        with pytest.raises(IndexFileError, match="must have none behind them"):
+        with pytest.raises(IndexFileError, match="must have no bits set after them"):
             restore_objects(Record(record.facts, {"store 0/words": words}), K.Tanimoto())
 
 

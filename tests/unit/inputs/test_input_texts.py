@@ -56,7 +56,7 @@ class TestText:
 
     def test_bytes_of_no_known_form(self, tmp_path):
         (tmp_path / "x.bin").write_bytes(b"\x00\x01\x02")
-        with pytest.raises(InvalidArgument, match="no form that is known here"):
+        with pytest.raises(InvalidArgument, match="no known format"):
             read(tmp_path / "x.bin")
 
     @pytest.mark.parametrize("form", [None, *FORMS])
@@ -143,7 +143,7 @@ class TestSeries:
             (HEADER + "1,2:3:a\n", "line 6: channels of one series must be as long; got 2, 1"),
             (HEADER + "(0,1),(1,2):a\n", "line 6: series with time stamps are not read"),
             (HEADER + "NaN,NaN:a\n", "line 6: the series holds no number"),
-            ("@problemName X\n1,2\n", "line 2: series come behind a line '@data'"),
+            ("@problemName X\n1,2\n", "line 2: series come after a line '@data'"),
             ("@problemName X\n", "has no line '@data'"),
             (HEADER, "holds no objects"),
         ],
