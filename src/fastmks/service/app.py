@@ -1,4 +1,4 @@
-"""The ASGI app of a service: routes, and how each is answered."""
+"""The ASGI app of a service: its routes and their answers."""
 
 import asyncio
 import logging
@@ -55,9 +55,9 @@ def make_app(
     served : Served
         From `open_served`; closed when the app ends.
     limits : Limits, optional
-        What requests may ask for.
+        The limits of requests.
     token : str, optional
-        What every request but ``GET /health`` must bring, at least 16 characters. Without one,
+        The token of every request but ``GET /health``, at least 16 characters. Without one,
         requests must name this machine as their host.
     make_routes : callable (Served, run) -> starlette routes, optional
         More routes, behind the same guard. ``await run(function)`` calls ``function(progress)`` in
@@ -121,7 +121,7 @@ class _Service:
         return self._workers.are_idle and not self._served.is_changing
 
     def routes(self) -> list[BaseRoute]:
-        """Return what is answered."""
+        """Return the routes."""
         gets: dict[str, _Answer] = {
             "/health": self._health,
             "/metrics": self._metrics_text,
@@ -144,19 +144,19 @@ class _Service:
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        """Finish what runs, and save, at the end; what does not end is waited for no longer."""
+        """At the end, finish the running requests and save; wait for GRACE seconds at most."""
         try:
             yield
         finally:
             self.stopping.set()
             await asyncio.to_thread(self._workers.close, GRACE)
-            with suppress(UnwritableError):  # of which the log has the cause
+            with suppress(UnwritableError):  # its cause is in the log
                 await asyncio.to_thread(self._served.close, GRACE)
 
     # Errors.
 
     def _answering(self, path: str, answer: _Answer) -> _Answer:
-        """Turn errors that are raised on purpose into answers."""
+        """Return an endpoint that turns errors into answers."""
 
         async def answering(request: Request) -> Response:
             request.scope[ROUTE] = path
@@ -173,21 +173,21 @@ class _Service:
         return answering
 
     async def answer_http_error(self, request: Request, error: Exception) -> Response:
-        """Answer what matches no route."""
+        """Answer a request that matches no route."""
         assert isinstance(error, HTTPException)
         kind = {404: "NotFound", 405: "NotAllowed"}.get(error.status_code, "Refused")
         what = f"{request.method[:20]} {request.url.path[:200]}"
         self.metrics.add("fastmks_refused_total", type=kind)
-        message = f"{what}: {error.detail}. GET /openapi.json says what there is."
+        message = f"{what}: {error.detail}. GET /openapi.json lists the routes."
         return answer_refusal(
             RefusalError(error.status_code, kind, message, headers=error.headers or {})
         )
 
     async def answer_error(self, request: Request, error: Exception) -> Response:
-        """Answer an error that nobody expected; the log has it, not the answer."""
+        """Answer an unexpected error; its text is in the log, not in the answer."""
         return answer_refusal(_UNEXPECTED)
 
-    # What there is to know.
+    # Facts about the service.
 
     async def _health(self, request: Request) -> Response:
         if self._workers.are_overdue:
@@ -283,14 +283,14 @@ class _Service:
         self, request: Request, read: Callable[[Any], Change], what: str
     ) -> Response:
         if not self._served.is_writable:
-            self._served.submit(Change([]))  # which says so
+            self._served.submit(Change([]))  # raises the refusal
         async with self._bodies.read(request) as text:
             deadline = Deadline(self._limits.seconds)
             change = await self._workers.run(lambda deadline: read(read_json(text)), deadline)
             future = self._served.submit(change)
             waited = asyncio.wrap_future(future)
             done, _ = await asyncio.wait([waited], timeout=deadline.seconds_left)
-            if not done and future.cancel():  # nobody has begun with it
+            if not done and future.cancel():  # not begun yet
                 raise deadline.refusal()
             ids = await waited
         self.metrics.add("fastmks_changes_total", len(ids), kind=what)

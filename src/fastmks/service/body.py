@@ -13,7 +13,7 @@ __all__ = ["Bodies"]
 
 
 class Bodies:
-    """Reads bodies, and counts the bytes of all that are held."""
+    """Reads bodies, and counts the bytes of all bodies in memory."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -21,7 +21,7 @@ class Bodies:
 
     @asynccontextmanager
     async def read(self, request: Request) -> AsyncIterator[bytes]:
-        """Give the body of a request; its bytes count until the block is left."""
+        """Yield the body of a request; its bytes count until the block ends."""
         _check_kind(request)
         self._check_length(request)
         parts: list[bytes] = []
@@ -75,7 +75,7 @@ class Bodies:
 
 
 def _check_kind(request: Request) -> None:
-    """Refuse other bodies than JSON: pages of other sites can send those without asking."""
+    """Refuse bodies that are not JSON: pages of other sites can send those without a preflight."""
     kind, _, parameters = request.headers.get("content-type", "").partition(";")
     charset = parameters.lower().partition("charset=")[2].strip(' "')
     if kind.strip().lower() != "application/json" or charset not in ("", "utf-8"):

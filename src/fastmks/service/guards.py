@@ -1,5 +1,6 @@
-"""What every request meets first: names of hosts, other sites, the token, the end of the service;
-and last: headers, and its place in the metrics.
+"""The outermost layer of the app: it checks host, site and token, and refuses at shutdown.
+
+It also sets the headers of answers and counts requests.
 """
 
 import base64
@@ -24,7 +25,7 @@ __all__ = ["OPEN", "ROUTE", "Guard", "answer_refusal", "check_token", "is_loopba
 _SHORTEST = 16  # characters of a token
 OPEN = "/health"  # needs no token
 ROUTE = "fastmks.route"  # where the scope of a request has its route, for the metrics
-_GUARDED = ("/page/", "/v1/")  # what pages of other sites may not reach
+_GUARDED = ("/page/", "/v1/")  # refused to pages of other sites
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 _HEADERS = {
     "cache-control": "no-store",
@@ -50,19 +51,19 @@ def is_loopback(host: str) -> bool:
 
 
 def check_token(token: str | None) -> str | None:
-    """Return a token that clients can send and that is not soon guessed; None stands for none."""
+    """Return a token that clients can send and that is hard to guess; None stands for none."""
     is_fine = isinstance(token, str) and len(token) >= _SHORTEST and token == token.strip()
     if token is None or (is_fine and token.isascii() and token.isprintable()):
         return token
     raise InvalidArgument(
         f"token must have at least {_SHORTEST} ASCII characters, no control characters, and no "
-        f"blanks around them; got {len(token)}. Python's secrets.token_urlsafe() makes one; leave "
-        "it out, or FASTMKS_TOKEN unset, for none."
+        f"blanks around them; got {len(token)}. Python's secrets.token_urlsafe() makes one; omit "
+        "it, or leave FASTMKS_TOKEN unset, for none."
     )
 
 
 def answer_refusal(refusal: RefusalError) -> Response:
-    """Return the answer that a refusal is."""
+    """Return the answer for a refusal."""
     return Response(
         to_json(refusal.as_json()),
         status_code=refusal.status,
@@ -72,11 +73,11 @@ def answer_refusal(refusal: RefusalError) -> Response:
 
 
 class Guard:
-    """The outermost part of the app.
+    """The outermost layer of the app.
 
     Without a token, requests must name this machine as their host: a page of another site whose
-    name is made to point here would name its own (DNS rebinding). With or without, what searches
-    or changes is refused to pages of other sites, whose requests a browser marks as such.
+    name resolves to this machine would send its own name (DNS rebinding). In both cases, searches
+    and changes are refused to pages of other sites, whose requests a browser marks.
     """
 
     def __init__(
@@ -169,10 +170,10 @@ def _foreign_site(path: str, headers: Headers) -> RefusalError | None:
 
 
 def _is_own_site(headers: Headers) -> bool:
-    """Whether a browser asks for this very site, for its user, or nobody says that one asks.
+    """Whether a request is from this site, from the user of a browser, or not from a browser.
 
-    Browsers that send Sec-Fetch-Site have compared the origins themselves, with the address that
-    their user sees; a proxy may have changed Host since.
+    Browsers that send Sec-Fetch-Site compare the origins themselves, with the address that their
+    user sees; a proxy may change Host afterwards.
     """
     sites = headers.getlist("sec-fetch-site")
     if sites:
@@ -202,7 +203,7 @@ def _digest(token: bytes) -> bytes:
 
 
 def _has_token(headers: Headers, digest: bytes) -> bool:
-    """Whether a request has the token; how long this takes says nothing about the token."""
+    """Whether a request has the token; the time of the check is independent of the token."""
     given = headers.getlist("authorization")
     scheme, _, value = (given[0] if len(given) == 1 else "").partition(" ")
     if scheme.lower() == "basic":

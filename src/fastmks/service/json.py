@@ -1,4 +1,4 @@
-"""JSON as a service may trust it: finite numbers, each key once, nested only so deep."""
+"""JSON for a service: finite numbers, each key once, and limited nesting."""
 
 import json
 import math
@@ -31,7 +31,7 @@ def read_json(text: bytes) -> Any:
 
 
 def to_json(value: Any) -> bytes:
-    """Return a value as JSON; floats are written so that they come back as they are."""
+    """Return a value as JSON; floats are written so that they are read back bit-identical."""
     return json.dumps(value, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
@@ -48,7 +48,7 @@ def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _check(value: Any, depth: int) -> None:
-    """Refuse what is too deep, and numbers such as 1e999, which Python reads as infinite."""
+    """Refuse values nested too deeply, and numbers such as 1e999, which Python reads as inf."""
     is_nested = isinstance(value, (list, dict))
     items = value.values() if isinstance(value, dict) else value if is_nested else [value]
     if math.inf in items or -math.inf in items:

@@ -1,4 +1,4 @@
-"""Ask an index what a request asks, and write the answer as JSON has it."""
+"""Run the searches of requests on an index, and return their answers as JSON values."""
 
 import math
 from collections import Counter
@@ -15,7 +15,7 @@ from fastmks.service.schema import FEW, HttpSearch
 
 __all__ = ["explain", "search", "show_stats"]
 
-_BYTES = 128 << 20  # of the hits that are found before they are counted
+_BYTES = 128 << 20  # of hits that are found before they are counted
 _BYTES_PER_HIT = 64
 _ADDED = (
     *("kernel_evaluations", "self_evaluations", "query_evaluations", "n_queries", "seconds"),
@@ -26,7 +26,7 @@ _ADDED = (
 def search(
     index: Index, asked: HttpSearch, limits: Limits, progress: Progress
 ) -> tuple[list[dict[str, Any]], Stats]:
-    """Return an answer for each query, and what they cost."""
+    """Return an answer for each query, and the stats of the search."""
     if asked.threshold is not None:
         return _search_above(index, asked, limits, progress)
     hits = index.search(
@@ -42,9 +42,9 @@ def search(
 def _search_above(
     index: Index, asked: HttpSearch, limits: Limits, progress: Progress
 ) -> tuple[list[dict[str, Any]], Stats]:
-    """Return all objects that reach the threshold, asking for as many queries as memory is for.
+    """Return all objects that reach the threshold, for as many queries at a time as fit in memory.
 
-    Any query may find all objects, and only then it is known that these are too many.
+    Any query may find all objects, and their number is known only after the search.
     """
     at_once = max(1, _BYTES // (_BYTES_PER_HIT * max(1, len(index))))
     answers: list[dict[str, Any]] = []
@@ -70,14 +70,14 @@ def _search_above(
 
 
 def _added(parts: Sequence[Stats]) -> Stats:
-    """Return what searches of the same objects cost together."""
+    """Return the sums of the stats of searches of the same objects."""
     sums = {name: sum(getattr(part, name) for part in parts) for name in _ADDED}
     pruned = sum((Counter(part.pruned) for part in parts), Counter())
     return replace(parts[0], **sums, pruned=dict(pruned))
 
 
 def explain(index: Index, asked: HttpSearch, limits: Limits, progress: Progress) -> dict[str, Any]:
-    """Return what would be done with a search, and why."""
+    """Return the plan of a search, with its reason."""
     plan = index.explain(
         asked.queries,
         _k(index, asked),
@@ -91,7 +91,7 @@ def explain(index: Index, asked: HttpSearch, limits: Limits, progress: Progress)
 
 
 def show_stats(stats: Stats) -> dict[str, Any]:
-    """Return what a search cost."""
+    """Return the stats of a search as JSON values."""
     return {
         "evaluations": stats.kernel_evaluations,
         "scan_share": stats.scan_share,
@@ -125,7 +125,7 @@ def _pairs(ids: list[Any], values: list[float]) -> list[dict[str, Any]]:
 
 
 def _finite(value: Any) -> Any:
-    """Return plain values with null for numbers that JSON has not."""
+    """Return plain values, with null for numbers that JSON cannot hold."""
     if isinstance(value, dict):
         return {str(key): _finite(item) for key, item in value.items()}
     if isinstance(value, float) and not math.isfinite(value):

@@ -1,4 +1,4 @@
-"""Objects as JSON has them, for the kernel of an index: read, described, and shown again."""
+"""The JSON format of the objects of an index, for its kernel."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,7 +17,7 @@ __all__ = ["form_of"]
 
 
 def form_of(index: Index, limits: Limits | None = None) -> JsonFormat:
-    """Return how the objects of an index are written; longer ones than allowed are refused."""
+    """Return the JSON format of the objects of an index; it refuses objects above the limits."""
     like = view_of(index).like
     forms: dict[tuple[int, ...], JsonFormat] = {}
     for fields, leaf in leaves(index.kernel):
@@ -30,7 +30,7 @@ def form_of(index: Index, limits: Limits | None = None) -> JsonFormat:
 
 
 def _nested(forms: Mapping[tuple[int, ...], JsonFormat]) -> JsonFormat:
-    """Return the form of tuples whose fields have these, or that of no tuple."""
+    """Return the format of tuples from those of their fields; that of no tuple as it is."""
     if () in forms:
         return forms[()]
     inner: dict[int, dict[tuple[int, ...], JsonFormat]] = {}

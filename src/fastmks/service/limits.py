@@ -1,4 +1,4 @@
-"""What one request may ask for, and how many requests there may be at once."""
+"""The limits of one request, and of requests at once."""
 
 from dataclasses import dataclass, field
 
@@ -29,14 +29,14 @@ _COUNTS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a service allows; beyond it, requests are refused with a 4xx answer that says so.
+    """The limits of a service; requests beyond them are refused with a 4xx answer that says so.
 
     Attributes
     ----------
     body_bytes : int
         Bytes of one request.
     bodies_bytes : int
-        Bytes of all requests that are being read or worked on.
+        Bytes of all requests that are being read or answered.
     k : int
         Hits of a query.
     queries : int
@@ -54,11 +54,11 @@ class Limits:
     steps : int
         Time steps of a series.
     seconds : float
-        From when a request is there as a whole to its answer, waiting included.
+        From the last byte of a request to its answer, waiting included.
     body_seconds : float
         For the body of a request to arrive.
     workers : int
-        Requests worked on at once; as many as usable CPUs when not given.
+        Requests that run at once; as many as usable CPUs when not given.
     waiting : int
         Requests that may wait for a worker, and changes that may wait to be written.
     connections : int
@@ -66,7 +66,7 @@ class Limits:
     threads : int
         Threads of one search.
     journal_bytes : int
-        How long the journal gets before the index is saved and a new journal begins.
+        Bytes of the journal above which the index is saved and a new journal begins.
 
     Examples
     --------

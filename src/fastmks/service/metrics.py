@@ -1,4 +1,4 @@
-"""What a service has done, in the text format of Prometheus."""
+"""Counts and times of requests, in the text format of Prometheus."""
 
 import threading
 from bisect import bisect_left
@@ -19,11 +19,11 @@ _ABOUT = {
     "fastmks_changes_total": ("counter", "Objects added and removed, acknowledged."),
     "fastmks_request_seconds": ("histogram", "Seconds from a request to its answer, by route."),
     "fastmks_in_flight": ("gauge", "Requests being answered now."),
-    "fastmks_working": ("gauge", "Requests in the hands of a worker or waiting for one."),
-    "fastmks_overdue": ("gauge", "Requests given up whose thread is still busy."),
+    "fastmks_working": ("gauge", "Requests that a worker runs or that wait for one."),
+    "fastmks_overdue": ("gauge", "Requests past their time whose thread is still busy."),
     "fastmks_objects": ("gauge", "Objects in the index."),
     "fastmks_journal_bytes": ("gauge", "Bytes in the journal."),
-    "fastmks_can_write": ("gauge", "1 where changes are taken, 0 where not."),
+    "fastmks_can_write": ("gauge", "1 if changes are accepted, else 0."),
 }
 _Labels = tuple[tuple[str, str], ...]
 
@@ -34,7 +34,7 @@ class Metrics:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._counts: Counter[tuple[str, _Labels]] = Counter()
-        self._times: dict[str, Counter[int]] = {}  # by route: how many in each class
+        self._times: dict[str, Counter[int]] = {}  # by route: requests in each class
         self._seconds: dict[str, float] = {}
         self.n_in_flight = 0  # changed by the event loop only
 
@@ -59,7 +59,7 @@ class Metrics:
         self.add("fastmks_evaluations_total", stats.query_evaluations, kind="query")
 
     def text(self, now: Mapping[str, int]) -> str:
-        """Return everything; `now` has the gauges."""
+        """Return all metrics as text; `now` has the gauges."""
         with self._lock:
             samples = {(name, labels): str(count) for (name, labels), count in self._counts.items()}
             samples |= self._histograms()

@@ -1,4 +1,4 @@
-"""Open the index of a service: the file, the changes in its journal, and the lock of who writes."""
+"""Open the index of a service: the file, the changes in its journal, and the lock of the writer."""
 
 import itertools
 import logging
@@ -54,7 +54,7 @@ def open_served(
     most_waiting : int, default 1024
         Changes that may wait to be written.
     most_bytes : int, default 64 MiB
-        How long the journal gets before the index is saved.
+        Bytes of the journal above which the index is saved.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def open_served(
     if not writable:
         index, _, read = _replayed(file, loaded)
         if read is not None and read.torn:
-            _LOG.warning("%s: %s; nobody was told that they are made", *_said(file, read))
+            _LOG.warning("%s: %s; no client was told that they were made", *_said(file, read))
         return Served(index, file, form=form_of(index))
     _check_system()
     lock = lock_file(file)
@@ -101,7 +101,7 @@ def open_served(
 
 
 def _check_system() -> None:
-    """Refuse changes where a journal cannot be written, or a file that is read not be replaced."""
+    """Refuse changes where journals cannot be written, or open files not be replaced."""
     if not HAS_LOCKS or not hasattr(os, "pwrite"):
         raise InvalidArgument(
             f"writable must be False on this system ({sys.platform}): changes need locks of files "
@@ -111,7 +111,7 @@ def _check_system() -> None:
 
 
 def _load(file: Path, kernel: Any, decode: Any) -> tuple[Index, str]:
-    """Return an index, and the name of the content that it was loaded from."""
+    """Return an index, and the name of the content of its file."""
     for _ in range(_TRIES):
         name = name_content(file)
         index = load(file, kernel=kernel, decode=decode)
@@ -124,7 +124,7 @@ def _replayed(
     file: Path, loaded: Callable[[], tuple[Index, str]]
 ) -> tuple[Index, str, Read | None]:
     """Return an index with the changes of its journal, the name of its file, and the journal."""
-    for _ in range(_TRIES):  # another service may save while this one, not writable, reads
+    for _ in range(_TRIES):  # another service may save while this read-only one reads
         index, name = loaded()
         read = read_journal(journal_of(file))
         missing = [] if read is None else read.missing_in(name)
@@ -158,7 +158,7 @@ def _replay(index: Index, form: JsonFormat, change: dict[str, Any], file: Path) 
 
 
 def _resumed(file: Path, name: str, read: Read | None) -> Journal:
-    """Return the journal to go on with, or a new one where all its changes are in the file."""
+    """Return the journal to append to, or a new one where the file has all its changes."""
     path, mode = journal_of(file), mode_of(file)
     if read is not None and read.torn:
         kept = _keep(path, read.torn, mode)
@@ -171,12 +171,12 @@ def _resumed(file: Path, name: str, read: Read | None) -> Journal:
 def _said(file: Path, read: Read) -> tuple[Path, str]:
     return journal_of(file), (
         f"the last {len(read.torn)} bytes are a part of changes that were not acknowledged, cut "
-        "short by a crash, and are left out"
+        "short by a crash, and are skipped"
     )
 
 
 def _keep(journal: Path, torn: bytes, mode: int | None) -> Path:
-    """Write the torn end of a journal to a file beside it, which nothing reads, and return that."""
+    """Return a new file beside the journal that keeps its torn end; nothing reads it."""
     names = (journal.with_name(f"{journal.name}.torn-{i}") for i in itertools.count(1))
     kept = next(name for name in names if not name.exists())
     replace_file(kept, [torn], mode=mode)

@@ -41,7 +41,7 @@ def describe(reader: Reader, form: JsonFormat, *, has_token: bool) -> dict[str, 
         "/health": {"get": _operation("Whether the service answers; needs no token", _HEALTH)},
         "/metrics": {"get": _text_operation()},
         "/openapi.json": {"get": _operation("This description", {"type": "object"})},
-        "/v1/index": {"get": _operation("What is served, and its limits", _INDEX)},
+        "/v1/index": {"get": _operation("The served index, and the limits", _INDEX)},
         "/v1/search": {
             "post": _operation(
                 "The objects with the greatest kernel values for one query",
@@ -51,14 +51,14 @@ def describe(reader: Reader, form: JsonFormat, *, has_token: bool) -> dict[str, 
         },
         "/v1/batch": {
             "post": _operation(
-                "The same for several queries",
+                "The objects with the greatest kernel values for each query",
                 _with_stats({"answers": {"type": "array", "items": _object(_answer(reader))}}),
                 reader.describe_batch(),
             )
         },
         "/v1/explain": {
             "post": _operation(
-                'What algorithm="auto" would do, and why', _PLAN, reader.describe_explain()
+                'The plan of algorithm="auto", and its reason', _PLAN, reader.describe_explain()
             )
         },
         "/v1/objects": {
@@ -170,13 +170,13 @@ def _operation(
 
 
 def _text_operation() -> dict[str, Any]:
-    operation = _operation("What the service has done, for Prometheus", {"type": "string"})
+    operation = _operation("Counts and times of requests, for Prometheus", {"type": "string"})
     operation["responses"]["200"]["content"] = {"text/plain": {"schema": {"type": "string"}}}
     return operation
 
 
 def _get_operation(reader: Reader, form: JsonFormat) -> dict[str, Any]:
-    # Of tuples only that they are arrays: tools that check answers stumble over prefixItems.
+    # Tuples are described as arrays: tools that check answers fail at prefixItems.
     one = {"type": "array"} if "prefixItems" in form.schema else form.schema
     answer = _object({"id": reader.id_schema, "object": one})
     operation = _operation("One object", answer, others=(400, 404, 408, 422, 429))

@@ -1,4 +1,4 @@
-"""What a request is refused with: a status, a word and a sentence; never a trace."""
+"""Refusals of requests: a status, a type and a message; never a trace."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,11 +8,11 @@ from fastmks.errors import FastmksError, InvalidArgument, KernelValueError, NotM
 
 __all__ = ["LONGEST", "ConflictError", "RefusalError", "UnwritableError", "refusal_of"]
 
-LONGEST = 600  # characters of a message: it may quote what was sent
+LONGEST = 600  # characters of a message: it may quote the request
 
 
 class RefusalError(FastmksError):
-    """An answer other than the one that was asked for."""
+    """The refusal of a request: an HTTP status, a type and a message."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class ConflictError(InvalidArgument):
 
 
 class UnwritableError(FastmksError):
-    """A change that could not be made to last."""
+    """A change that could not be written to disk."""
 
 
 def refusal_of(error: BaseException) -> RefusalError | None:
@@ -57,7 +57,7 @@ def refusal_of(error: BaseException) -> RefusalError | None:
         return RefusalError(
             503,
             "OutOfMemory",
-            "the request needs more memory than there is now; ask for less at once, or try again.",
+            "the request needs more memory than is free now; ask for less at once, or try again.",
             headers={"retry-after": "10"},
         )
     if isinstance(error, RecursionError):

@@ -1,4 +1,4 @@
-"""The bodies of requests: what each field may be, described and read in one place."""
+"""The bodies of requests: the schema and the reader of each field, in one place."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ __all__ = ["FEW", "HttpSearch", "Reader"]
 
 _WITH_THRESHOLD = {"only", "algorithm"}
 _INT64 = 2**63
-FEW = 10  # hits of a query that does not say how many
+FEW = 10  # hits of a query without k
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class HttpSearch:
 
 @dataclass(frozen=True)
 class _Field:
-    """A field of a body: its description, and what reads it."""
+    """A field of a body: its schema, and the function that reads it."""
 
     schema: Schema
     read: Callable[[str, Any], Any]
@@ -70,7 +70,7 @@ class Reader:
             "threshold": _Field({"type": "number"}, check_number),
         }
 
-    # What bodies look like.
+    # Schemas of bodies.
 
     @property
     def id_schema(self) -> Schema:
@@ -86,29 +86,29 @@ class Reader:
         return {**self.id_schema, **(text if self._has_text_ids else {})}
 
     def describe_search(self) -> Schema:
-        """That of one query."""
+        """Return the JSON schema of a search for one query."""
         return self._object({"query": self._form.schema, **self._described()}, ["query"])
 
     def describe_batch(self) -> Schema:
-        """That of several queries."""
+        """Return the JSON schema of a search for several queries."""
         queries = self._array(self._form.schema, self._limits.queries)
         return self._object({"queries": queries, **self._described()}, ["queries"])
 
     def describe_explain(self) -> Schema:
-        """That of queries whose search is to be explained."""
+        """Return the JSON schema of a search to explain."""
         queries = self._array(self._form.schema, self._limits.queries)
         options = {name: self._options[name].schema for name in ("k", "only")}
         return self._object({"queries": queries, **options}, ["queries"])
 
     def describe_addition(self) -> Schema:
-        """That of objects to add."""
+        """Return the JSON schema of an addition."""
         objects = self._array(self._form.schema, self._limits.objects)
         ids = self._array(self._new_id_schema, self._limits.objects)
         required = ["objects", "ids"] if self._has_text_ids else ["objects"]
         return self._object({"objects": objects, "ids": ids}, required)
 
     def describe_removal(self) -> Schema:
-        """That of ids to remove."""
+        """Return the JSON schema of a removal."""
         return self._object({"ids": self._array(self.id_schema, self._limits.objects)}, ["ids"])
 
     def _described(self) -> dict[str, Schema]:
@@ -127,7 +127,7 @@ class Reader:
             "additionalProperties": False,
         }
 
-    # Reading them.
+    # Readers of bodies.
 
     def read_search(self, body: Any) -> HttpSearch:
         """Return a search for one query."""
@@ -142,7 +142,7 @@ class Reader:
         return self._search(self._form.read_all(queries, "queries"), len(queries), fields)
 
     def read_explain(self, body: Any) -> HttpSearch:
-        """Return a search that is not to be done."""
+        """Return a search to explain; it is not run."""
         fields = self._fields(body, {"queries"}, {"k", "only"})
         queries = self._listed("queries", fields.pop("queries"), self._limits.queries)
         return self._search(self._form.read_all(queries, "queries"), len(queries), fields)
@@ -173,7 +173,7 @@ class Reader:
         return items
 
     def read_id(self, text: str) -> Any:
-        """Return the id that stands in an address."""
+        """Return the id in an address."""
         if self._has_text_ids:
             return text
         digits = text.removeprefix("-")
@@ -213,7 +213,7 @@ class Reader:
 
     @staticmethod
     def _fields(body: Any, required: set[str], others: set[str]) -> dict[str, Any]:
-        """Return the fields of a body; null stands for nothing, and must be left out."""
+        """Return the fields of a body; optional fields must be omitted instead of null."""
         if not isinstance(body, dict):
             raise InvalidArgument(f"the body must be a JSON object; got {type(body).__name__}.")
         unknown = sorted(set(body) - required - others)
@@ -225,7 +225,7 @@ class Reader:
             raise InvalidArgument(f"the body must have {missing[0]!r}.")
         for name in others:
             if name in body and body[name] is None:
-                raise InvalidArgument(f"{name} must not be null; leave it out.")
+                raise InvalidArgument(f"{name} must not be null; omit it.")
         return dict(body)
 
 

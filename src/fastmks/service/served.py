@@ -1,4 +1,4 @@
-"""The index of a service: searched by all, changed by one thread, and never without its journal."""
+"""The index of a service: searched by all threads, changed by one, which writes the journal."""
 
 import logging
 import math
@@ -24,13 +24,13 @@ from fastmks.service.refusals import ConflictError, RefusalError, UnwritableErro
 __all__ = ["Change", "Served", "Writable"]
 
 _LOG = logging.getLogger("fastmks.service")
-_PAUSE = 0.05  # seconds between two looks whether a change has ended
+_PAUSE = 0.05  # seconds between two checks whether a change has ended
 _AT_ONCE = 256  # changes that share a flush
 
 
 @dataclass(frozen=True)
 class Change:
-    """Objects to add, as JSON had them and as they were read, or ids to remove."""
+    """Objects to add, as JSON values and as read, or ids to remove."""
 
     ids: list[Any] | None
     objects: list[Any] | None = None
@@ -43,10 +43,10 @@ class Change:
 
 
 class Served:
-    """What a service serves. `index` is the index as of the last change that is on disk.
+    """The index of a service. `index` is the index as of the last change that is on disk.
 
-    Made by `open_served`. Searches take `index` once and keep it: it never changes, the next one
-    takes its place.
+    Built by `open_served`. A search takes `index` once and keeps it: an index never changes, the
+    next one replaces it.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Served:
 
     @property
     def journal_bytes(self) -> int:
-        """How long the journal is; 0 without one."""
+        """Bytes of the journal; 0 without one."""
         return 0
 
     @property
@@ -86,7 +86,7 @@ class Served:
         return False
 
     def submit(self, change: Change) -> "Future[list[Any]]":
-        """Queue a change; the result is there when it is on disk: its ids.
+        """Queue a change; the future returns its ids once it is on disk.
 
         Examples
         --------
@@ -109,17 +109,17 @@ class Served:
 
     @property
     def is_changing(self) -> bool:
-        """Whether a change is being made, or the index saved."""
+        """Whether a change is being applied, or the index saved."""
         return False
 
     def close(self, seconds: float | None = None) -> None:
-        """Make and save what was submitted; nothing can be submitted after.
+        """Apply and save the submitted changes; none can be submitted after.
 
         Parameters
         ----------
         seconds : float, optional
-            The most to wait for a change that is being made; as long as it takes when not given.
-            Saving takes as long as it takes.
+            The longest wait for a change that is being applied; no limit when not given. Saving has
+            no limit.
 
         An index that could not be saved is an error; the next start has its changes, from the
         journal.
@@ -157,7 +157,7 @@ class Writable(Served):
         self._journal, self._lock, self._encode = journal, lock, encode
         self._most_waiting, self._most_bytes = most_waiting, most_bytes
         self._save_at = most_bytes
-        self._writing = index.copy()  # what the thread changes before it is on disk
+        self._writing = index.copy()  # changed by the thread before the change is on disk
         self._waiting: deque[tuple[Change, Future[list[Any]]]] = deque()
         self._news, self._ending = threading.Condition(), threading.Lock()
         self._is_closing, self._is_saving, self._is_closed = False, False, False
@@ -167,7 +167,7 @@ class Writable(Served):
 
     @property
     def journal_bytes(self) -> int:
-        """How long the journal is."""
+        """Bytes of the journal."""
         return self._journal.n_bytes
 
     @property
@@ -194,11 +194,11 @@ class Writable(Served):
 
     @property
     def is_changing(self) -> bool:
-        """Whether a change is being made, or the index saved."""
+        """Whether a change is being applied, or the index saved."""
         return self._is_saving or (self._is_closing and self._thread.is_alive())
 
     def close(self, seconds: float | None = None) -> None:
-        """Make and save what was submitted, and let go of the file."""
+        """Apply and save the submitted changes, and unlock the file."""
         with self._news:
             self._is_closing = True
             self._news.notify()
@@ -222,7 +222,7 @@ class Writable(Served):
                 self._save()
         finally:
             self._journal.close()
-            os.close(self._lock)  # which unlocks it
+            os.close(self._lock)  # unlocks it
 
     def _not_saved(self, why: str) -> UnwritableError:
         return UnwritableError(
@@ -244,7 +244,7 @@ class Writable(Served):
                 self._save()
 
     def _make(self, taken: Sequence[tuple[Change, "Future[list[Any]]"]]) -> None:
-        """Make changes, write them with one flush, show them to searches, and say so."""
+        """Apply changes, write them with one flush, show them to searches, set their futures."""
         made: list[tuple[Future[list[Any]], list[Any]]] = []
         frame: list[dict[str, Any]] = []
         for change, future in taken:
@@ -289,11 +289,11 @@ class Writable(Served):
                 )
 
     def _save(self) -> None:
-        """Save the index and begin a new journal. Where that fails the journal only gets longer.
+        """Save the index and begin a new journal. If that fails, the journal only grows.
 
-        The new file is written beside the old one; the journal notes its name; it takes the place
-        of the old one; a new journal takes the place of the old one. Whenever this is cut short,
-        the journal belongs to the file, or says that the file has all its changes.
+        The new file is written beside the old one; the journal notes its name; it replaces the old
+        file; a new journal replaces the old one. If this stops at any step, the journal belongs to
+        the file, or says that the file has all its changes.
         """
         beside = self.path.with_name(f"{self.path.name}.saving")
         self._is_saving = True
@@ -319,7 +319,7 @@ class Writable(Served):
 
 
 def _apply(index: Index, change: Change) -> list[Any]:
-    """Make a change; an error says whether an id was in use, or not there."""
+    """Apply a change and return its ids; an error says whether an id was in use, or unknown."""
     if change.is_addition:
         try:
             added: list[Any] = index.add(change.read, ids=change.ids).tolist()

@@ -1,4 +1,4 @@
-"""Run a service in this process until it is told to stop."""
+"""Run a service in this process until a signal stops it."""
 
 import logging
 import os
@@ -33,7 +33,7 @@ __all__ = ["TOKEN", "serve"]
 
 TOKEN = "FASTMKS_TOKEN"  # the variable of the environment that may hold the token
 _DEFAULTS = Limits()
-_OTHER_FILES = 64  # that are open beside connections
+_OTHER_FILES = 64  # open besides connections
 _HEADER_BYTES = 64 << 10  # of the first line and the headers of a request
 _INTERRUPTED = 130  # the exit code of a program that Ctrl-C ended
 _LOG = logging.getLogger("fastmks.service")
@@ -55,9 +55,9 @@ def serve(
 ) -> None:
     """Serve the index of a file over HTTP until SIGTERM or Ctrl-C.
 
-    Then what runs is finished, new requests are refused, and a changed index is saved. What has not
-    ended five seconds after the time of a request is not waited for: the process is left at once,
-    with a line in the log. Another Ctrl-C waits no longer for requests, and one more for nothing.
+    Then running requests are finished, new ones are refused, and a changed index is saved. Requests
+    that run five seconds past their time are not waited for: the process ends at once, with a line
+    in the log. A second Ctrl-C stops waiting for requests, a third ends the process at once.
     An index that could not be saved is an error.
 
     Parameters
@@ -67,17 +67,17 @@ def serve(
     host, port : str and int
         Where to listen; port 0 is any free one. Other hosts than this machine's own need a token.
     token : str, optional
-        What requests must bring; from the environment, FASTMKS_TOKEN, when not given.
+        The token of requests; from the environment, FASTMKS_TOKEN, when not given.
     writable : bool, default False
-        Take additions and removals, each on disk before it is acknowledged.
+        Accept additions and removals, each on disk before it is acknowledged.
     limits : Limits, optional
-        What requests may ask for.
+        The limits of requests.
     kernel, encode, decode
         As for `open_served`.
     make_routes : callable (Served, run) -> routes, optional
         More routes, such as a page; see `make_app`.
     announce : callable (str), optional
-        Told the address once requests are answered, and signals heeded.
+        Called with the address once requests are answered and signals handled.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def serve(
 
 @contextmanager
 def _left_in_time(app: Starlette) -> Iterator[None]:
-    """Leave the process at the end where something still runs: Python would wait for it."""
+    """End the process at the end where a request still runs: Python would wait for it."""
     try:
         yield
     except BaseException as error:
@@ -141,8 +141,8 @@ def _leave(code: int, why: str) -> None:
     Acknowledged changes are on disk by then, in the file or in its journal.
     """
     try:
-        with suppress(Exception):  # such as a write to standard error within another one
-            _LOG.warning("left without waiting for what still runs: %s", why or "interrupted")
+        with suppress(Exception):  # such as a nested write to standard error
+            _LOG.warning("ended without waiting for what still runs: %s", why or "interrupted")
             logging.shutdown()
             sys.stdout.flush()
             sys.stderr.flush()
@@ -167,11 +167,11 @@ def _listen(host: str, port: int) -> socket.socket:
     family, kind, protocol, _, address = found[0]
     listening = socket.socket(family, kind, protocol)
     try:
-        # On Windows, the option that elsewhere lets a service come back at once shares the address.
+        # On Windows, SO_REUSEADDR shares the address; elsewhere it lets a service restart at once.
         alone = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
         listening.setsockopt(socket.SOL_SOCKET, alone, 1)
         listening.bind(address)
-        listening.listen()  # whoever comes before the server is ready waits
+        listening.listen()  # clients wait until the server is ready
     except OSError as error:
         listening.close()
         raise InvalidArgument(f"{host}:{port} cannot be listened at: {error.strerror}.") from None
@@ -179,7 +179,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _allow_connections(n_connections: int) -> None:
-    """Let this process have as many open files as connections need, if the system allows it."""
+    """Raise the limit of open files to what connections need, if the system allows it."""
     if resource is None:
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -199,7 +199,7 @@ def _configure(app: Starlette, limits: Limits) -> uvicorn.Config:
         limit_concurrency=limits.connections,
         lifespan="on",
         log_level="warning",
-        proxy_headers=False,  # nothing here depends on who asks
+        proxy_headers=False,  # nothing here depends on the address of the client
         server_header=False,
         timeout_graceful_shutdown=int(limits.seconds + GRACE),
         timeout_keep_alive=30,
@@ -208,7 +208,7 @@ def _configure(app: Starlette, limits: Limits) -> uvicorn.Config:
 
 
 class _Server(uvicorn.Server):
-    """A server that says where it is, and refuses new requests once it is told to stop."""
+    """A server that announces its address, and refuses new requests after a signal to stop."""
 
     def __init__(
         self,
@@ -221,13 +221,13 @@ class _Server(uvicorn.Server):
         self._app, self._address, self._announce = app, address, announce
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and say so: not before a signal ends it in peace."""
+        """Start, and announce the address once signals are handled."""
         await super().startup(sockets)
         if self.started and self._announce is not None:
             self._announce(self._address)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop, soon; at a second Ctrl-C, without requests; at a third, now."""
+        """Stop soon; at a second Ctrl-C without waiting for requests; at a third at once."""
         self._app.state.stopping.set()
         if self.force_exit and sig == signal.SIGINT:
             _leave(_INTERRUPTED, "interrupted again; the journal has all changes")

@@ -15,25 +15,25 @@ from fastmks.service.refusals import RefusalError
 
 __all__ = ["GRACE", "Deadline", "LimitedRun", "Run", "Workers"]
 
-GRACE = 5.0  # seconds, beyond those of a request, for what runs to end with the service
+GRACE = 5.0  # seconds beyond the time of a request, for running functions to end at shutdown
 
 _T = TypeVar("_T")
 
 
 class Run(Protocol):
-    """Runs functions in threads; what they are given stops searches when time is over."""
+    """Runs functions in threads; the progress passed to them stops searches when time is over."""
 
     limits: Limits  # of the requests that functions are run for
 
     async def __call__(self, function: Callable[[Progress], _T], /) -> _T:
-        """Return what the function returns, or refuse."""
+        """Return the result of a function, or refuse."""
 
     async def with_body(self, request: Request, function: Callable[[bytes, Progress], _T], /) -> _T:
-        """Do the same with a function of the body of a request, which is read first."""
+        """Return the result of a function of the body of a request, which is read first."""
 
 
 class Deadline:
-    """When a request must be answered. Work asks it now and then, and ends when it is over."""
+    """The time by which a request must be answered. Work checks it and ends when it is over."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -41,16 +41,16 @@ class Deadline:
 
     @property
     def seconds_left(self) -> float:
-        """Until it is over; 0 after."""
+        """Seconds until it is over; 0 after."""
         return max(0.0, self._end - time.monotonic())
 
     def check(self) -> None:
-        """Raise what the request is answered with when its time is over."""
+        """Raise the refusal when the time of the request is over."""
         if time.monotonic() > self._end:
             raise self.refusal()
 
     def refusal(self) -> RefusalError:
-        """Return what the request is answered with."""
+        """Return the refusal of a request whose time is over."""
         return RefusalError(
             408,
             "TimeOut",
@@ -60,15 +60,15 @@ class Deadline:
         )
 
     def progress(self) -> Progress:
-        """Return what stops a search."""
+        """Return the progress that stops a search."""
         return Progress(False, self.check)
 
 
 class Workers:
     """Runs functions in threads.
 
-    A function whose time is over is answered for at once. Its thread goes on until the function
-    asks its deadline, and counts as busy until then: there are never more threads than `workers`.
+    A request whose time is over is refused at once. Its thread runs until the function checks the
+    deadline, and counts as busy until then: there are never more threads than `workers`.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -76,11 +76,11 @@ class Workers:
         self._pool = ThreadPoolExecutor(limits.workers, thread_name_prefix="fastmks-worker")
         self._called: set[Future[Any]] = set()
         self.n_admitted = 0  # running or waiting
-        self.n_overdue = 0  # answered for, and still running
+        self.n_overdue = 0  # refused, and still running
 
     @property
     def are_overdue(self) -> bool:
-        """Whether none is left for requests: all run functions whose time is over."""
+        """Whether no worker is free: all run functions whose time is over."""
         return self.n_overdue >= self._limits.workers
 
     @property
@@ -89,7 +89,7 @@ class Workers:
         return not any(future.running() for future in list(self._called))
 
     async def run(self, function: Callable[[Deadline], _T], deadline: Deadline) -> _T:
-        """Return what a function returns, or refuse."""
+        """Return the result of a function, or refuse."""
         if self.n_admitted >= self._limits.workers + self._limits.waiting:
             raise RefusalError(
                 429,
@@ -98,13 +98,13 @@ class Workers:
                 headers={"retry-after": "1"},
             )
 
-        held = [function]  # with all that belongs to the request, such as its body
+        held = [function]  # it refers to all data of the request, such as its body
 
         def call() -> _T:
             deadline.check()
             try:
                 begun = held.pop()
-            except IndexError:  # given up in this very moment
+            except IndexError:  # timed out at this moment
                 raise deadline.refusal() from None
             with checked_work(deadline.check):
                 return begun(deadline)
@@ -119,11 +119,11 @@ class Workers:
         if done:
             return future.result()
         try:
-            held.pop()  # not begun: its place in line holds nothing any more
+            held.pop()  # not begun: its place in the queue holds no memory now
         except IndexError:
             self.n_overdue += 1
             future.add_done_callback(self._no_longer_overdue)
-        future.add_done_callback(_look_at)
+        future.add_done_callback(_fetch_error)
         raise deadline.refusal()
 
     def _ended(self, future: "asyncio.Future[_T]") -> None:
@@ -133,13 +133,13 @@ class Workers:
         self.n_overdue -= 1
 
     def close(self, seconds: float | None = None) -> None:
-        """Begin with nothing more, and wait for what runs, at most this many seconds."""
+        """Begin no more functions, and wait for the running ones, at most this many seconds."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         wait(list(self._called), seconds)
 
 
-def _look_at(future: "asyncio.Future[_T]") -> None:
-    """Take the error of a function that nobody waits for, so that asyncio does not complain."""
+def _fetch_error(future: "asyncio.Future[_T]") -> None:
+    """Fetch the error of a function without a waiter, so that asyncio does not warn."""
     if not future.cancelled():
         future.exception()
 
@@ -156,6 +156,6 @@ class LimitedRun:
         return await self._workers.run(lambda deadline: function(deadline.progress()), deadline)
 
     async def with_body(self, request: Request, function: Callable[[bytes, Progress], _T], /) -> _T:
-        """Do the same with the body; the time counts from when that is there as a whole."""
+        """Call a function of the body; the time counts from the last byte of the body."""
         async with self._bodies.read(request) as text:
             return await self(lambda progress: function(text, progress))

@@ -266,7 +266,7 @@ def test_a_service_whose_workers_are_all_overdue_is_not_healthy_and_ends(stuck_p
     assert "all 2 workers" in health.json()["error"]["message"]
     assert "\nfastmks_overdue 2\n" in process.client.get("/metrics").text
     assert process.stop() == 0
-    assert "left without waiting for what still runs" in process.said
+    assert "ended without waiting for what still runs" in process.said
     assert len(fastmks.load(stuck_path, kernel=overlap, decode=bytes.decode)) == 3
 
 
@@ -278,7 +278,7 @@ def test_ctrl_c_again_and_again_leaves_at_once(stuck_path):
         time.sleep(0.05)
         process.signal(signal.SIGINT)
     assert process.end() in (0, 130)  # which it is depends on how far it had come
-    assert "left without waiting for what still runs" in process.said
+    assert "ended without waiting for what still runs" in process.said
     assert len(reopened(stuck_path)) == 3
 
 

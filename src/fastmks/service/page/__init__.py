@@ -1,7 +1,7 @@
-"""The page of the service: an index to look at, under several kernels side by side.
+"""The page of the service: searches of an index under several kernels side by side.
 
-`page_routes` gives the routes, for the service or for an application of your own; `demo_index` is
-something to look at. ``pip install ".[service]"``.
+`page_routes` returns the routes, for the service or for an application of your own; `demo_index`
+returns an example index. ``pip install ".[service]"``.
 """
 
 from fastmks._util.check import import_extra

@@ -1,4 +1,4 @@
-"""Answer one comparison: a query under one kernel, with what it cost, and what is drawn of it."""
+"""Answer one comparison: a query under one kernel, with its cost and its drawings."""
 
 import math
 from collections.abc import Mapping
@@ -21,16 +21,16 @@ from fastmks.service.page.views import MOST_HITS, View
 __all__ = ["compare"]
 
 _FIELDS = ("id", "object", "kernel", "k", "epsilon", "rank", "budget", "algorithm")
-_FEW = 20_000  # objects that are scanned to know how long it takes
-# One object at a time and no stopwatch: bounds spare all they can, and the same each time.
+_FEW = 20_000  # objects up to which a scan is timed
+# One object at a time and without timing: bounds prune the most, and the same each time.
 _ONE_BY_ONE = Traversal(order="best-first", block=1)
-_N_TIMED, _LONG = 5, 0.1  # searches that are timed, at most, and for about how many seconds
-_SOON = 0.02  # seconds of a scan that is not worth sparing
+_N_TIMED, _LONG = 5, 0.1  # the most searches to time, and about the seconds for them
+_SOON = 0.02  # seconds of a scan that is always measured
 
 
 @dataclass(frozen=True)
 class _PageSearch:
-    """A request, checked; what the library checks is left to it."""
+    """A request, checked as far as the library does not check it."""
 
     choice: Choice
     query: Any
@@ -119,7 +119,7 @@ def _search(
 def _seconds(
     index: Index, wanted: _PageSearch, algorithm: str, promises: Mapping[str, Any]
 ) -> float:
-    """Return what the search takes at best, with everything built."""
+    """Return the shortest time of the search, with everything built."""
     taken: list[float] = []
     while len(taken) < _N_TIMED and sum(taken) < _LONG:
         taken.append(_search(index, wanted, algorithm, promises, trace=False).stats.seconds)
@@ -127,7 +127,7 @@ def _seconds(
 
 
 def _scan_seconds(index: Index, wanted: _PageSearch, plan: Plan) -> float | None:
-    """Return what a scan takes: measured where that is soon done, else as the plan has it."""
+    """Return the time of a scan: measured where it is short, else forecast by the plan."""
     forecast = plan.forecasts.get("scan")
     if forecast is not None and forecast.seconds_per_query > _SOON:
         return _finite(forecast.seconds_per_query)
@@ -158,7 +158,7 @@ def _ids(view: View, hits: Hits) -> Any:
 def _in_words(plan: Plan) -> dict[str, Any]:
     return {
         "algorithm": plan.algorithm,
-        "sentence": f"Left to itself (“auto”), the index would choose {plan.algorithm}: "
+        "sentence": f"With algorithm “auto”, the index would choose {plan.algorithm}: "
         f"{plan.reason}.",
         "forecasts": [
             {
@@ -174,13 +174,13 @@ def _in_words(plan: Plan) -> dict[str, Any]:
 
 def _on_map(view: View, wanted: _PageSearch, hits: Hits) -> dict[str, Any] | None:
     map_ = view.map(wanted.choice, wanted.progress)
-    assert hits.evaluated is not None  # it was traced
+    assert hits.evaluated is not None  # traced
     if map_ is None:
         return None
     n_objects, n_evaluated = len(hits.evaluated), int(hits.evaluated.sum())
     words = (
         f"Map of {len(map_.positions):,} of {n_objects:,} objects, on {map_.basis}. "
-        f"{n_evaluated:,} objects were evaluated, {n_objects - n_evaluated:,} were left out."
+        f"{n_evaluated:,} objects were evaluated, {n_objects - n_evaluated:,} were pruned."
     )
     return {
         "evaluated": map_.marks(hits.evaluated),
@@ -198,5 +198,5 @@ def _in_tree(view: View, wanted: _PageSearch, hits: Hits) -> dict[str, Any] | No
 
 
 def _finite(number: float) -> float | None:
-    """Return a number, None for what JSON has not: nobody knows how much it is."""
+    """Return a number, or None where it is not finite, which JSON cannot hold."""
     return number if math.isfinite(number) else None

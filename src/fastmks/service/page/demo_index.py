@@ -1,4 +1,4 @@
-"""Something to look at: handwritten digits."""
+"""The index of the demo: handwritten digits."""
 
 from fastmks._util.check import import_extra
 from fastmks.index.index import Index

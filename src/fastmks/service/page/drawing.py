@@ -1,4 +1,4 @@
-"""What kind of thing the objects of an index are, and how each is drawn, as plain values."""
+"""The form of the objects of an index, and their drawings, as plain values."""
 
 import math
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ _SIDES = range(5, 65)  # of an image
 
 @dataclass(frozen=True)
 class Form:
-    """How the objects of an index are drawn and written.
+    """The form in which the page draws and reads the objects of an index.
 
     Attributes
     ----------
@@ -38,9 +38,9 @@ class Form:
     has_numbers : bool
         Whether the members of sets are whole numbers.
     kind : ObjectKind
-        What describes them where no other drawing does.
+        Describes objects that have no other drawing.
     limits : Limits
-        How long a query may be; a page takes no more than 10 000 letters or members in any case.
+        Limits of a query; the page accepts at most 10 000 letters or members in any case.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Form:
         return self.name in ("image", "row")
 
     def draw(self, thing: Any) -> dict[str, Any]:
-        """Return an object as plain values, all or as much as a page can show."""
+        """Return an object as plain values, cut to what the page can show."""
         if self.name in ("image", "row", "bits"):
             return self._draw_numbers(_dense(thing))
         if self.name in ("sequence", "text"):
@@ -78,7 +78,7 @@ class Form:
         return {"numbers": row[:_MOST_NUMBERS].astype(float).tolist(), "length": len(row)}
 
     def read(self, given: Any) -> Any:
-        """Return a query from what JSON makes of one; the index checks the rest."""
+        """Return a query from its JSON value; the index checks the rest."""
         if self.name in ("image", "row", "bits"):
             return self._read_numbers(given)
         if self.name in ("sequence", "text"):
@@ -116,7 +116,7 @@ class Form:
 
 
 def find_form(sample: Any, kernel: Kernel) -> Form:
-    """Return how objects are drawn, from a few of them in the form in which an index gives them."""
+    """Return the form of objects, from a few of them as `Index.get` returns them."""
     if len_of(sample) == 0:
         return Form("other")
     parts = list(leaves(kernel))
@@ -137,7 +137,7 @@ def find_form(sample: Any, kernel: Kernel) -> Form:
 
 
 def len_of(things: Any) -> int:
-    """Return how many there are; sparse arrays have no len."""
+    """Return the number of objects; sparse arrays have no len."""
     return int(things.shape[0]) if hasattr(things, "shape") else len(things)
 
 

@@ -1,4 +1,4 @@
-"""Which kernels the objects of an index can be compared under. Nothing else reaches the page."""
+"""The kernels that the page offers for the objects of an index, and no others."""
 
 import re
 import time
@@ -17,11 +17,11 @@ from fastmks.service.page.drawing import Form, len_of
 
 __all__ = ["OWN", "Choice", "list_choices"]
 
-OWN = "own"  # how requests call the kernel of the index
+OWN = "own"  # the name in requests of the kernel of the index
 _N_PAIRS = 32  # objects whose values with each other show the scale of a kernel
-_SECONDS = 1.0  # that looking at these may take, all kernels together
+_SECONDS = 1.0  # that evaluating these may take, all kernels together
 _FEW = 20_000  # objects whose tree is soon built, even where it takes all pairs
-_WIDEST = 4096  # columns of rows whose distances are looked at
+_WIDEST = 4096  # columns of rows whose distances are computed
 _TEXTS = {
     "bits": ("tanimoto", "cosine", "linear"),
     "graph": ("normalized:weisfeilerlehman", "normalized:shortestpath"),
@@ -40,13 +40,13 @@ class Choice:
     Attributes
     ----------
     text : str
-        How requests call it.
+        Its name in requests.
     kernel : Kernel
         The kernel.
     algorithms : tuple of str
-        What can search under it.
+        The algorithms that can search under it.
     epsilon_most : float
-        A value of epsilon that allows for about everything.
+        A value of epsilon that allows almost any answer.
     """
 
     text: str
@@ -90,7 +90,7 @@ def list_choices(
 
 
 def short_name(kernel: Kernel) -> str:
-    """Return a kernel as text, without the parameters that are as by default."""
+    """Return a kernel as text, without parameters that have their defaults."""
     if isinstance(kernel, Normalized):
         return f"{short_name(kernel.kernel)}, normalized"
     text = repr(kernel)
@@ -111,7 +111,7 @@ def _large_algorithms(kernel: Kernel, form: Form, *, has_tree: bool) -> tuple[st
 
 
 def _algorithms(kernel: Kernel, form: Form, sample: Any, *, is_quick: bool) -> tuple[str, ...]:
-    """Return what can search, first what shows most of what bounds spare and is soon built."""
+    """Return the algorithms, first the one that shows most pruning and is quickly built."""
     if not _is_mercer(kernel, form):
         return ("filter", "auto", "scan") if _has_offer(kernel, sample) else ("auto", "scan")
     if is_quick:
@@ -126,10 +126,10 @@ def _is_mercer(kernel: Kernel, form: Form) -> bool:
 
 
 def _has_offer(kernel: Kernel, sample: Any) -> bool:
-    """Whether some filter takes no evaluations to build."""
+    """Whether a filter can be built without evaluations."""
     try:
         return has_offer(Space(read_objects(sample[:2], kernel), kernel))
-    except FastmksError:  # of kernels that know all their objects beforehand
+    except FastmksError:  # of kernels of precomputed values
         return False
 
 
@@ -144,13 +144,13 @@ def _bandwidth(sample: Any) -> float:
 
 
 def _spread(kernel: Kernel, sample: Any, seconds: float) -> float:
-    """Return how far the values of different objects are apart, to two digits.
+    """Return the spread of the values of different objects, to two digits.
 
-    Where there was time for one value only, it is how far that is from 0.
+    With time for one value only, it is the distance of that value from 0.
     """
     try:
         values = _some_values(kernel, sample, seconds)
-    except FastmksError:  # of kernels that know all their objects beforehand
+    except FastmksError:  # of kernels of precomputed values
         return 1.0
     if len(values) == 0:
         return 1.0
@@ -161,10 +161,10 @@ def _spread(kernel: Kernel, sample: Any, seconds: float) -> float:
 
 
 def _some_values(kernel: Kernel, sample: Any, seconds: float) -> np.ndarray[Any, Any]:
-    """Return values of different objects: one, then those of twice as many objects while time is.
+    """Return values of different objects: one, then of twice as many objects while time is left.
 
-    Twice as many objects take about four times as long. Only a kernel that needs longer for a
-    single value takes longer than it may.
+    Twice as many objects take about four times as long. Only a kernel whose single value takes
+    longer exceeds the time.
     """
     n_objects = min(_N_PAIRS, len_of(sample))
     if n_objects < 2:

@@ -22,12 +22,12 @@ __all__ = ["Icicle", "Map", "make_icicle", "make_map"]
 _Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 _Marks: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
-_N_PIVOTS = 24  # objects whose values with the others give these their places
+_N_PIVOTS = 24  # objects whose values with the others determine the places
 _SCALE = 1000  # places are whole numbers from 0 to this
 _N_STRIPES = 400  # groups of objects that are neighbours in the tree
-_NARROWEST = 1200  # subtrees of less than one object in so many are too narrow to be drawn
-_SOON = 0.05  # seconds between two looks at the time
-_N_STEPS = 10_000  # nodes between two of them
+_NARROWEST = 1200  # subtrees with less than 1 / _NARROWEST of the objects are not drawn
+_SOON = 0.05  # seconds between two checks of the time
+_N_STEPS = 10_000  # nodes between two checks of the time
 
 
 class Map:
@@ -41,13 +41,13 @@ class Map:
     def __init__(self, positions: _Positions, axes: "_Axes", places: _Floats) -> None:
         self.positions = positions
         self._axes = axes
-        # A few far away must not push all others together.
+        # A few outliers must not squeeze all others together.
         self._low, self._high = np.quantile(places, [0.005, 0.995], axis=0)
         self.points = self._on_page(places)
 
     @property
     def basis(self) -> str:
-        """What the axes are, in words."""
+        """The axes, in words."""
         return self._axes.basis
 
     def place(self, objects: Any, progress: Progress) -> list[list[int]]:
@@ -55,7 +55,7 @@ class Map:
         return self._on_page(self._axes.places(objects, progress))
 
     def marks(self, evaluated: _Marks) -> str:
-        """Return which of the objects that are drawn were evaluated, a letter each."""
+        """Return a letter for each object drawn: "1" if it was evaluated, else "0"."""
         return "".join("1" if mark else "0" for mark in evaluated[self.positions].tolist())
 
     @own_arithmetic()
@@ -79,16 +79,16 @@ def make_map(
     try:
         axes = _row_axes(objects) if kernel is None else _kernel_axes(objects, kernel, progress)
         places = axes.places(objects, progress)
-    except RefusalError:  # its time is over
+    except RefusalError:  # the time of the request is over
         raise
-    except FastmksError:  # kernels that know all their objects beforehand
+    except FastmksError:  # of kernels of precomputed values
         return None
     return Map(positions, axes, places) if np.isfinite(places).all() else None
 
 
 @dataclass(frozen=True)
 class _Axes:
-    """How to find places: a product with two axes, of rows or of values with pivots."""
+    """Two axes whose products, with rows or with values of pivots, are places."""
 
     basis: str
     center: _Floats
@@ -134,7 +134,7 @@ def _axes_of(kernel: Kernel, pivots: Any, values: _Floats) -> _Axes:
 
 
 def _values(kernel: Kernel, objects: Any, pivots: Any, progress: Progress) -> _Floats:
-    """Return the values of all pairs, of so few objects at a time that it can be stopped soon."""
+    """Return the values of all pairs, a few objects at a time, so that it stops soon if asked."""
     found, begin, count, n_objects = [], 0, 1, len_of(objects)
     while begin < n_objects:
         progress.check_now()
@@ -147,7 +147,7 @@ def _values(kernel: Kernel, objects: Any, pivots: Any, progress: Progress) -> _F
 
 
 def _two(vectors: _Floats) -> _Floats:
-    """Return the first two rows, each with its greatest entry above 0; zeros where one lacks."""
+    """Return the first two rows, each with its greatest entry above 0; zeros for a missing row."""
     axes = np.zeros((2, vectors.shape[1]))
     for i, axis in enumerate(vectors[:2]):
         axes[i] = axis * (1.0 if axis[np.abs(axis).argmax()] > 0 else -1.0)
@@ -165,8 +165,8 @@ class Icicle:
     levels : list of int
         The levels that hold nodes, from the root's down.
     nodes : list of lists of int
-        Of each node that is wide enough to be drawn: its first object, the one behind its last,
-        its row, and the row behind its last one.
+        For each node wide enough to be drawn: its first object, the one after its last, its row,
+        and the row after its last one.
     """
 
     n_objects: int
@@ -174,14 +174,14 @@ class Icicle:
     nodes: list[list[int]]
     order: _Positions
     n_nodes: int
-    roots: list[list[int]]  # large subtrees: the first object, and the one behind the last
+    roots: list[list[int]]  # large subtrees: the first object, and the one after the last
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what is drawn before any search, as plain values."""
+        """Return the drawing before any search, as plain values."""
         return {"n_objects": self.n_objects, "levels": self.levels, "nodes": self.nodes}
 
     def shares(self, evaluated: _Marks) -> dict[str, Any]:
-        """Return the per cent evaluated below each node, and along the objects; and in words."""
+        """Return the per cent evaluated below each node and along the objects, and a summary."""
         sums = np.concatenate([[0], np.cumsum(evaluated[self.order])])
         edges = np.linspace(0, self.n_objects, min(self.n_objects, _N_STRIPES) + 1).astype(int)
         stripes = [(int(edges[i]), int(edges[i + 1])) for i in range(len(edges) - 1)]
@@ -196,7 +196,7 @@ class Icicle:
         below = sum(end - begin for begin, end in whole)
         return (
             f"The tree has {self.n_nodes:,} nodes on {len(self.levels)} levels. Of the "
-            f"{len(self.roots):,} largest subtrees, {len(whole):,} were left out after at most one "
+            f"{len(self.roots):,} largest subtrees, {len(whole):,} were pruned after at most one "
             f"evaluation: {below:,} objects. In all {n_evaluated:,} of {self.n_objects:,} objects "
             "were evaluated."
         )
@@ -226,7 +226,7 @@ def make_icicle(tree: Tree, progress: Progress) -> Icicle:
 
 
 def _checked(nodes: list[int] | range, progress: Progress) -> Iterator[int]:
-    """Give nodes, one after the other, and look at the time now and then."""
+    """Yield nodes, and check the time now and then."""
     for i, node in enumerate(nodes):
         if i % _N_STEPS == 0:
             progress.check_now()
@@ -245,7 +245,7 @@ def _rows(
 ) -> tuple[list[int], _Positions]:
     """Return the levels from the root's down, and which of them each node is on.
 
-    Objects that are all the same make a node of no level of its own: it goes below its parent.
+    A node of identical objects has no level of its own: it is drawn below its parent.
     """
     is_own = level < level[parent]
     is_own[0] = True

@@ -1,4 +1,4 @@
-"""The routes of the page: what it asks for, checked, and answered in threads."""
+"""The routes of the page: its requests, checked, and answered in threads."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -53,7 +53,7 @@ _MOST_LISTED = 200  # objects
 
 
 class Served(Protocol):
-    """What the page looks at: an index that may change, or be replaced, while it is served."""
+    """The index of the page, which may change, or be replaced, while it is served."""
 
     @property
     def index(self) -> Index:
@@ -88,18 +88,18 @@ class Unhurried:
 def page_routes(
     served: Served, run: Run | None = None, *, most_objects: int = 200_000
 ) -> list[BaseRoute]:
-    """Return the routes of the page: ``/``, its files, and what it asks for.
+    """Return the routes of the page: ``/``, its files, and its requests.
 
     Parameters
     ----------
     served : Served
-        What to look at.
+        The index to search.
     run : Run, optional
-        Reads bodies and calls functions in threads, as `fastmks.service.make_app` has it; for as
-        long as they take when not given.
+        Reads bodies and calls functions in threads, as in `fastmks.service.make_app`; without a
+        time limit when not given.
     most_objects : int, default 200_000
-        A larger index, or one that takes more memory than so many kilobytes, is searched as it is,
-        under its own kernel and with what it has: for every other kernel the page would build
+        A larger index, or one of more than ``most_objects`` kilobytes, is searched as it is, under
+        its own kernel and with its own engines: for every other kernel the page would build
         another index of all objects.
 
     Examples
@@ -149,7 +149,7 @@ def page_routes(
 
 
 async def _answered(request: Request, run: Run, views: Views, answer: _Answer) -> Response:
-    """Answer in a thread; what is wrong with a request is told in words, as the service does."""
+    """Answer in a thread; a wrong request gets an error message, as in the service."""
     request.scope[ROUTE] = request.url.path
 
     def work(given: Mapping[str, Any], progress: Progress) -> bytes:
@@ -209,7 +209,7 @@ def _objects(view: View, given: Mapping[str, Any], progress: Progress) -> dict[s
 
 
 def _pictures(view: View, given: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Return what comparing has drawn by now: nothing is built for it."""
+    """Return the pictures that comparisons have drawn by now; it builds none."""
     choice = view.choice(given.get("kernel"))
     map_ = view.drawn_map(choice)
     icicle = view.drawn_icicle(choice) if given.get("tree") == "true" else None

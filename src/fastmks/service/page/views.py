@@ -1,4 +1,4 @@
-"""An index at one moment, as the page sees it: under every kernel that it can be compared under."""
+"""The view of the page on an index at one moment, under every kernel that the page offers."""
 
 import itertools
 import re
@@ -26,19 +26,19 @@ __all__ = ["MOST_HITS", "View", "Views"]
 MOST_HITS = 50  # that the page shows
 _DEFAULTS = Limits()
 _BYTES_EACH = 1000  # of an object of an index that is not large
-_N_SAMPLE = 64  # objects that are looked at to know what all are like
-_MOST_POINTS, _MOST_EXPENSIVE_POINTS = 4000, 400  # of a map; the latter where evaluations take long
+_N_SAMPLE = 64  # objects examined to find the form of all
+_MOST_POINTS, _MOST_EXPENSIVE_POINTS = 4000, 400  # of a map; the latter if evaluation is slow
 _MOST_COLUMNS = 1024  # of rows whose principal axes are computed
-_N_READ = 2000  # strings or graphs that are read for another kernel between two looks at the time
-_FROM_WITHIN = "asks the page, from its own function, for what the page makes with it."
+_N_READ = 2000  # strings or graphs read for another kernel between two checks of the time
+_FROM_WITHIN = "asks the page, from its own function, for something that the page builds with it."
 _T = TypeVar("_T")
 
 
 class View:
-    """The objects of an index at one moment. What is made of them is made once, when asked for.
+    """The objects of an index at one moment. Indexes and pictures are built once, when needed.
 
-    `version` tells views apart. A large index is searched under its own kernel only. Whoever makes
-    something, or waits for who does, brings the progress that ends it.
+    `version` tells views apart. A large index is searched under its own kernel only. A caller that
+    builds something, or waits for another thread to build it, passes the progress that ends it.
     """
 
     def __init__(self, index: Index, version: int, *, most_objects: int, limits: Limits) -> None:
@@ -75,17 +75,17 @@ class View:
         return found
 
     def under(self, choice: Choice, progress: Progress, *, algorithm: str) -> Index:
-        """Return the index of the same objects under a kernel; in one part for a tree of it."""
+        """Return the index of the same objects under a kernel; in one segment if for a tree."""
         if choice.text == OWN and (algorithm != "tree" or view_of(self.index).can_have_tree):
             return self.index
         return self._make("index", choice.text, progress, lambda: self._build(choice, progress))
 
     def map(self, choice: Choice, progress: Progress) -> Map | None:
-        """Return where objects are drawn; None where the kernel gives no places."""
+        """Return the map of the objects; None where the kernel gives no places."""
         if self.form.name == "values":  # a row of the matrix says nothing without the others
             return None
         is_expensive = any(leaf.is_expensive for _, leaf in leaves(choice.kernel))
-        # Rows lie where they lie, whatever the kernel.
+        # The places of rows do not depend on the kernel.
         kernel = None if self._has_axes else choice.kernel
         positions = self._spread(_MOST_EXPENSIVE_POINTS if is_expensive else _MOST_POINTS)
         return self._make(
@@ -106,17 +106,17 @@ class View:
         )
 
     def drawn_map(self, choice: Choice) -> Map | None:
-        """Return the map if there is one by now."""
+        """Return the map if it is built by now."""
         found: Map | None = self._made.get(("map", self._map_text(choice)))
         return found
 
     def drawn_icicle(self, choice: Choice) -> Icicle | None:
-        """Return the tree as it is drawn, if it is by now."""
+        """Return the tree as it is drawn, if it is built by now."""
         found: Icicle | None = self._made.get(("icicle", choice.text))
         return found
 
     def read_id(self, given: Any) -> Any:
-        """Return the id that a request names; numbers may come as text, since some are long."""
+        """Return the id in a request; numbers may be text, since JavaScript rounds long ones."""
         is_number = isinstance(given, int) and not isinstance(given, bool)
         if self.has_text_ids and isinstance(given, str):
             return given
@@ -132,8 +132,8 @@ class View:
         if self.form.name != "values":
             return self.index.get([name])
         if self.is_large:
-            raise InvalidArgument("id cannot be searched for in so large a matrix of values.")
-        self.index.get([name])  # so that an id that is not there is known
+            raise InvalidArgument("id cannot be searched for in a matrix of values this large.")
+        self.index.get([name])  # raises for an unknown id
         at = np.flatnonzero(self.index.ids == name)
         values = self._objects(progress)
         return np.concatenate([values[at], values[at, at][:, None]], axis=1)
@@ -148,7 +148,7 @@ class View:
         ]
 
     def _spread(self, most: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Return all positions, or as many as allowed, drawn at random and in order."""
+        """Return all positions, or `most` of them, drawn at random and in order."""
         n_objects = len(self.index)
         if n_objects <= most:
             return np.arange(n_objects, dtype=np.int64)
@@ -160,13 +160,13 @@ class View:
 
     def _build(self, choice: Choice, progress: Progress) -> Index:
         objects = _read(self._objects(progress), choice.kernel, progress)
-        return Index(objects, choice.kernel)  # in the same order: positions name them
+        return Index(objects, choice.kernel)  # in the same order: positions identify objects
 
     def _objects(self, progress: Progress) -> Any:
         return self._make("objects", "", progress, lambda: self.index.get(self.index.ids))
 
     def _make(self, what: str, text: str, progress: Progress, make: Callable[[], _T]) -> _T:
-        """Return what was made before, or make it: once, whoever asks meanwhile waits."""
+        """Return a result of `make`, called once for each key; other threads wait meanwhile."""
         key = what, text
         lock = self._locks.setdefault(key, Lock(self.index.kernel, _FROM_WITHIN))
         with lock.alone(progress.check):
@@ -178,7 +178,7 @@ class View:
 
 
 class Views:
-    """The view of an index that others may change: another one once it has changed."""
+    """The current view of an index that may change: a new view after each change."""
 
     def __init__(
         self, find_index: Callable[[], Index], *, most_objects: int, limits: Limits = _DEFAULTS
@@ -206,9 +206,9 @@ class Views:
 
 
 def _read(objects: Any, kernel: Kernel, progress: Progress) -> Objects:
-    """Return objects as a kernel wants them; graphs and strings some at a time, for that is long.
+    """Return objects as a kernel reads them; graphs and strings in chunks, since that takes long.
 
-    They are put together as those that are added to an index.
+    The chunks are joined like objects that are added to an index.
     """
     if hasattr(objects, "shape") or joins_at_once(kernel) or len(objects) <= _N_READ:
         return read_objects(objects, kernel)

@@ -1,21 +1,21 @@
-// The sliders and choices: what they say of the state, and what they make of it.
+// The sliders and choices: they show the state and change it.
 
 import { count, element } from "./drawings.js";
 import { countAt, stepOf } from "./state.js";
 
 const HINTS = {
-  tree: "Walks a cover tree and leaves out subtrees that cannot hold a match. Built when first asked for, which takes long where objects are many.",
-  filter: "Bounds every value cheaply and evaluates what the bounds leave.",
-  auto: "The index chooses by what it has measured.",
+  tree: "Walks a cover tree and prunes subtrees that cannot hold a match. Built at the first search, which takes long for many objects.",
+  filter: "Bounds every value at low cost and evaluates the objects that the bounds do not prune.",
+  auto: "The index chooses by its measurements.",
   scan: "Evaluates every object.",
 };
-/** Those that the page offers, in the order of its list. */
+/** The algorithms that the page offers, in the order of its list. */
 export const ALGORITHMS = Object.keys(HINTS);
 const APPROXIMATE = ["epsilon", "rank", "budget"];
 const at = (id) => document.getElementById(id);
 
 export class Controls {
-  /** `changed` is called when anything has. The state is changed in place. */
+  /** `changed` is called after any change. The state is changed in place. */
   constructor(about, state, changed) {
     this.about = about;
     this.state = state;
@@ -54,7 +54,7 @@ export class Controls {
     }
   }
 
-  /** Make the sliders say what the state says. */
+  /** Set the sliders to the state. */
   show() {
     const { state, about } = this;
     at("k").value = state.k;
@@ -89,7 +89,7 @@ export class Controls {
     return Math.max(this.state.k, countAt(this.steps[name], this.about.size));
   }
 
-  /** Turn an approximation on or off, and off what does not go with it. */
+  /** Turn an approximation on or off, and turn off those that cannot be combined with it. */
   #turn(name, is_on) {
     const change = { [name]: null };
     if (is_on) {

@@ -1,4 +1,4 @@
-// Draw objects by their form. Whatever comes from the data is set as text, never as markup.
+// Draw objects by their form. Text of the data is set as text, never as markup.
 
 const MOST_COMPARED = 600; // letters
 const AROUND = 16; // letters shown before the common run
@@ -29,7 +29,7 @@ export function short(number) {
   return size >= 1e3 ? count(Math.round(number)) : String(Number(number.toPrecision(4)));
 }
 
-/** The same for a bound, which must not be rounded down. */
+/** A figure for a bound, which is rounded up. */
 export function shortBound(number) {
   if (number <= 0) return short(number);
   const digits = number >= 1e5 || number < 1e-3 ? 3 : 4;
@@ -50,7 +50,7 @@ export function forgetColours() {
   colours.clear();
 }
 
-/** The colour of a name of the style sheet, as a canvas wants it. */
+/** The colour of a name of the style sheet, as a canvas reads it. */
 export function colour(name) {
   if (!colours.has(name)) {
     const probe = element("span");
@@ -62,7 +62,7 @@ export function colour(name) {
   return colours.get(name);
 }
 
-/** Return an object as an element; `query` is what letters are compared with. */
+/** Return an object as an element; letters are compared with those of `query`. */
 export function drawing(form, one, query) {
   if (form === "image") return image(one.numbers);
   if (form === "row") return strip(one);
@@ -70,7 +70,7 @@ export function drawing(form, one, query) {
   return letters(form, one, query);
 }
 
-/** What an object is, in words, for those who do not see it. */
+/** An object in words, for screen readers. */
 export function described(form, one) {
   if (form === "image") return `image ${one.id ?? "of your own"}`;
   if (form === "row") return `row ${one.id ?? "of your own"} of ${count(one.length)} numbers`;

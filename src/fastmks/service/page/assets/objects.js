@@ -6,7 +6,7 @@ import { ask } from "./service.js";
 const N_SHOWN = { image: 48, other: 40 };
 
 export class Objects {
-  /** `pick` is called with the id that is chosen, `fail` with what went wrong. */
+  /** `pick` is called with the chosen id, `fail` with the error. */
   constructor(about, { pick, fail }) {
     this.about = about;
     this.pick = pick;

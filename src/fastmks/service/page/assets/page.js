@@ -1,4 +1,4 @@
-// The page: a query, and what each kernel answers. One request at a time; late answers are dropped.
+// The page: a query, and the answer of each kernel. One request at a time; late answers are dropped.
 
 import { ALGORITHMS, Controls } from "./controls.js";
 import { count, described, drawing, element, forgetColours } from "./drawings.js";
@@ -7,7 +7,7 @@ import { Panel } from "./panels.js";
 import { ask, keepToken } from "./service.js";
 import { readState, writeState } from "./state.js";
 
-const DELAY = 90; // milliseconds without a change before the service is asked
+const DELAY = 90; // milliseconds without a change before a request is sent
 const WRITTEN = {
   row: "Numbers with commas between them", image: "Shades with commas between them",
   bits: "Bits, 0 or 1, with commas between them", sequence: "A sequence", text: "A text",
@@ -45,7 +45,7 @@ async function start() {
   ask_soon(0);
 }
 
-/** Ask what is indexed; again when it has changed. */
+/** Load the facts of the index; again after it changed. */
 async function learn() {
   const about = await ask("page/about");
   page.about = about;
@@ -55,7 +55,7 @@ async function learn() {
   at("subject").textContent = `One query, several kernels: ${count(about.size)} ${about.kind}, indexed under ${kernel}.${only}`;
 }
 
-/** Learn what is indexed by now. Return whether other kernels are offered than before. */
+/** Load the facts of the current index. Return whether the kernels offered have changed. */
 async function relearn() {
   const before = page.about.kernels.map((kernel) => kernel.text);
   await learn();
@@ -69,7 +69,7 @@ async function relearn() {
   return true;
 }
 
-/** Read the address; what it does not say, or says wrongly, is as by default. */
+/** Read the address; missing and wrong settings get their defaults. */
 function restore() {
   const { about } = page;
   const state = readState(location.hash);
@@ -158,7 +158,7 @@ function requestFor(kernel) {
   return request;
 }
 
-/** What is drawn of a kernel before any search: asked for once. */
+/** The pictures of a kernel before any search, loaded once. */
 async function picturesOf(kernel, found, signal) {
   const key = `${kernel.text} ${found.tree !== null}`;
   const kept = page.pictures.get(key);

@@ -1,4 +1,4 @@
-// One panel for each kernel: what was found, what it cost, and what was left out.
+// One panel for each kernel: the matches, their cost, and the pruned objects.
 
 import { count, described, drawing, duration, element, figure, short, shortBound } from "./drawings.js";
 import { drawMap, drawTree } from "./pictures.js";
@@ -34,15 +34,15 @@ export class Panel {
     this.figures = element("dl", { className: "figures" });
     this.cost = element("div", {}, bar, this.figures);
     this.hits = element("ol", { className: `hits ${KINDS[this.form] ?? "texts"}` });
-    this.map = pictureOf("map", "Where the search looked");
+    this.map = pictureOf("map", "The objects that the search evaluated");
     this.map.caption.append(
-      element("span", { className: "key", text: "left out" }),
+      element("span", { className: "key", text: "pruned" }),
       element("span", { className: "key evaluated", text: "evaluated" }),
       element("span", { className: "key hit", text: "match" }),
       element("span", { text: "+ query" }),
     );
     this.tree = pictureOf("tree", "The cover tree");
-    this.tree.caption.textContent = "The cover tree: subtrees from the root down, objects at the foot; grey was left out.";
+    this.tree.caption.textContent = "The cover tree: subtrees from the root down, objects at the foot; grey was pruned.";
     this.plan = element("div", { className: "plan" });
     this.root.append(this.head, this.cost, this.hits, this.map.root, this.tree.root, this.plan);
     this.#figures([["Evaluations", SAYS_NOTHING, " "], ["Time", SAYS_NOTHING, " "], ["Gap", SAYS_NOTHING, " "], ["Found", SAYS_NOTHING, " "]]);
@@ -60,7 +60,7 @@ export class Panel {
     this.busy(false);
     this.problem.textContent = words;
     this.problem.hidden = false;
-    this.root.classList.add("failed"); // what is below answered something else
+    this.root.classList.add("failed"); // the matches below are of an earlier query
   }
 
   /** Show an answer, with the pictures of the kernel it was given under. */

@@ -15,7 +15,7 @@ function prepare(canvas) {
   return { context, width, height };
 }
 
-/** Points: faint where bounds left them out, coloured where evaluated; hits and query ringed. */
+/** Draw the points: faint where pruned, coloured where evaluated; hits ringed, the query a cross. */
 export function drawMap(canvas, points, marks) {
   const { context, width, height } = prepare(canvas);
   const at = ([x, y]) => [
@@ -55,7 +55,7 @@ function cross(context, [x, y]) {
   context.stroke();
 }
 
-/** Across, the objects in the tree's order; down, its levels; at the foot, the objects themselves. */
+/** Draw the tree: across, the objects in its order; down, its levels; at the foot, the objects. */
 export function drawTree(canvas, tree, shares) {
   const { context, width, height } = prepare(canvas);
   const foot = 14;

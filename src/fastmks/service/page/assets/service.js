@@ -1,4 +1,4 @@
-// Ask the service. Whatever goes wrong comes back as words.
+// Requests to the service. Every failure becomes an error with a message.
 
 const KEY = "fastmks-token";
 

@@ -1,8 +1,8 @@
-// What is asked, kept in the address so that a link shows the same again.
+// The query and settings, kept in the address so that a link shows the same again.
 
 export const NUMBERS = ["k", "epsilon", "rank", "budget"];
 
-/** Read what is asked from the address; what it does not say is null. */
+/** Return the query and settings of the address; missing ones are null. */
 export function readState(hash) {
   const given = new URLSearchParams(hash.replace(/^#/, ""));
   const state = {
@@ -18,7 +18,7 @@ export function readState(hash) {
   return state;
 }
 
-/** Return what is asked as the end of an address. */
+/** Return the query and settings as the fragment of an address. */
 export function writeState(state) {
   const given = new URLSearchParams();
   if (state.object !== null) given.set("object", JSON.stringify(state.object));
