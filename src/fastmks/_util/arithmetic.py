@@ -1,4 +1,4 @@
-"""Our own arithmetic in numpy, apart from what the caller wants to hear of his."""
+"""The package's own arithmetic in numpy, apart from the caller's floating-point settings."""
 
 from contextlib import ContextDecorator
 
@@ -8,12 +8,12 @@ __all__ = ["own_arithmetic"]
 
 
 class own_arithmetic(ContextDecorator):  # noqa: N801, a context manager
-    """A block or a function whose overflow, underflow and NaN are foreseen.
+    """A block or a function whose overflow, underflow and NaN are expected.
 
-    Whatever the caller's ``np.errstate`` and warnings filter say, nothing is raised or warned of
+    With any ``np.errstate`` and warnings filter of the caller, nothing is raised or warned of
     there: results are checked where they matter. All of the package's floating-point arithmetic in
-    numpy stands in such a block. None of them calls a function of the user's, so these see the
-    state that the user has set.
+    numpy is in such a block. None of them calls a user's function, so these run under the state
+    that the user has set.
     """
 
     def __enter__(self) -> None:

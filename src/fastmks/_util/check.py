@@ -1,4 +1,4 @@
-"""Check arguments, once, before anything is computed. Every message says what would do."""
+"""Check arguments, once, before anything is computed. Every message says what is accepted."""
 
 import importlib
 import math
@@ -58,7 +58,7 @@ def check_count(name: str, value: Any, *, most: int | None = None) -> int:
 
 
 def check_k(k: Any, n_objects: int, what: str = "indexed objects") -> int:
-    """Return k as an int between 1 and the objects there are to return."""
+    """Return k as an int between 1 and the number of objects."""
     count = check_count("k", k)
     if count > n_objects:
         raise InvalidArgument(f"k must be between 1 and the {n_objects} {what}; got k={count}.")
@@ -66,9 +66,9 @@ def check_k(k: Any, n_objects: int, what: str = "indexed objects") -> int:
 
 
 def import_extra(module: str, *, extra: str, needed_by: str) -> ModuleType:
-    """Return a module that is an optional extra; say how to get it where it is missing.
+    """Return a module of an optional extra; an error says how to install a missing one.
 
-    The way is that of README.md: fastmks is installed from its sources, not from an index.
+    The command is that of README.md: fastmks is installed from its sources, not from an index.
     """
     try:
         return importlib.import_module(module)
@@ -80,7 +80,7 @@ def import_extra(module: str, *, extra: str, needed_by: str) -> ModuleType:
 
 
 def check_function(name: str, function: Any) -> None:
-    """Refuse what cannot be called; None stands for not given."""
+    """Refuse a value that cannot be called; None stands for not given."""
     if function is not None and not callable(function):
         raise InvalidArgument(f"{name} must be a function; got {function!r}.")
 
@@ -106,7 +106,7 @@ def check_threads(threads: Any) -> int:
 
 
 def check_unmasked(array: Any, name: str) -> None:
-    """Refuse a masked array of which something is masked: other libraries forget the mask."""
+    """Refuse an array with masked entries: other libraries ignore the mask."""
     if isinstance(array, np.ma.MaskedArray) and np.ma.is_masked(array):
         raise InvalidArgument(f"{name} must have no masked entries. Fill them first: .filled(0).")
 

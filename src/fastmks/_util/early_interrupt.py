@@ -13,7 +13,7 @@ _SCRIPTS = ("fastmks", "fastmks.exe", "fastmks-script.py")
 def heed_early_interrupts() -> None:
     """End the program at once at Ctrl-C, until `main` sets up its signals: no work has begun.
 
-    In other programs, which only use the package, nothing changes.
+    Programs that only import the package are not changed.
     """
     if _is_program() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, lambda *_: os._exit(_INTERRUPTED))
@@ -22,7 +22,7 @@ def heed_early_interrupts() -> None:
 def _is_program() -> bool:
     """Whether this process is the script `fastmks` or ``python -m fastmks``."""
     given = getattr(sys, "argv", [])
-    if given[:1] == ["-m"]:  # while Python looks for the module that it is to run
+    if given[:1] == ["-m"]:  # while Python searches for the module to run
         module = sys.orig_argv[-len(given)]
         return module == "fastmks" or (module.startswith("-") and module.endswith("mfastmks"))
     return bool(given) and os.path.basename(given[0]) in _SCRIPTS  # noqa: PTH119, for speed

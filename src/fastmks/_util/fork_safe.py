@@ -1,4 +1,4 @@
-"""A lock that neither a fork nor its own holder can wait for in vain, and a cache without any."""
+"""A lock that is safe after a fork and for its own holder, and a cache without a lock."""
 
 import os
 import threading
@@ -11,17 +11,17 @@ from fastmks.errors import InvalidArgument
 __all__ = ["Lock", "cached_property"]
 
 _T = TypeVar("_T")
-_PAUSE = 0.05  # seconds between two checks of who waits
+_PAUSE = 0.05  # seconds between two checks of a waiting thread
 
 
 class Lock:
-    """Lets one thread in at a time: ``with lock.alone(): ...``.
+    """A lock for one thread at a time: ``with lock.alone(): ...``.
 
-    A child of a fork has none of the threads that could release what they held in the parent, so
-    there it is a new lock. A kernel written by the user may come back to the index that is calling
-    it, and is told so instead of waiting for itself: who, and what it does. Only what is written in
-    C happens between getting the lock and entering the block, so Ctrl-C cannot leave it locked.
-    A thread that waits with a check, as `Progress` has it, waits until that raises.
+    A child of a fork has none of the threads that could release a lock of the parent, so the child
+    gets a new lock. A user's kernel may call the index that is calling it: that is an error, which
+    names the kernel and the call, instead of a deadlock. Only C code runs between acquiring the
+    lock and entering the block, so Ctrl-C cannot leave it locked. A thread that waits with a check,
+    such as that of `Progress`, waits until the check raises.
     """
 
     def __init__(self, who: object, does: str) -> None:
@@ -29,10 +29,10 @@ class Lock:
         self._locks = {os.getpid(): threading.RLock()}
 
     def alone(self, check: Callable[[], None] | None = None) -> AbstractContextManager[bool]:
-        """Return what to enter."""
+        """Return the context manager that holds the lock."""
         process = os.getpid()
         lock = self._locks.get(process)
-        if lock is None:  # the first of several threads in a child makes it for all
+        if lock is None:  # the first of several threads in a child creates it for all
             lock = self._locks.setdefault(process, threading.RLock())
         if lock._is_owned():  # type: ignore[attr-defined]  # noqa: SLF001
             raise InvalidArgument(f"{self._who!r} {self._does}")
@@ -41,7 +41,7 @@ class Lock:
 
 @contextmanager
 def _entered(lock: Any, check: Callable[[], None]) -> Iterator[bool]:
-    """Enter a lock, or raise what the check raises: it comes from services, not from Ctrl-C."""
+    """Acquire a lock with repeated calls of the check, whose error ends the wait."""
     while not lock.acquire(timeout=_PAUSE):
         check()
     try:
@@ -50,12 +50,12 @@ def _entered(lock: Any, check: Callable[[], None]) -> Iterator[bool]:
         lock.release()
 
 
-class cached_property(Generic[_T]):  # noqa: N801, as the one of functools
-    """A property that is computed once, as that of functools, but without a lock.
+class cached_property(Generic[_T]):  # noqa: N801, as in functools
+    """A property that is computed once, as in functools, but without a lock.
 
-    Before Python 3.12 that one has a lock, one for all instances: a fork while some thread
-    computes leaves a child that waits for ever. Here threads may compute at the same time; all of
-    them get what the first has stored.
+    Before Python 3.12 that of functools has one lock for all instances: after a fork while a thread
+    computes, the child waits for ever. Here threads may compute at the same time; all of them get
+    the value that the first has stored.
     """
 
     def __init__(self, compute: Callable[[Any], _T]) -> None:

@@ -1,4 +1,4 @@
-"""Lines of text files, numbered: what is wrong with one names the file and the line."""
+"""Lines of text files, numbered: an error in one names the file and the line."""
 
 import codecs
 import zlib
@@ -21,7 +21,7 @@ def numbered_lines(
     >>> list(numbered_lines([b"one\\r\\n", b"two"], "x.txt", keep_ends=True))
     [(1, 'one\\r\\n'), (2, 'two')]
     """
-    import gzip  # here, since importing it costs time that few need
+    import gzip  # here, since few need it and the import takes time
 
     number = 0
     try:
@@ -34,7 +34,7 @@ def numbered_lines(
         ) from error
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InvalidArgument(
-            f"{name}, behind line {number}: the gzip file is damaged ({error})."
+            f"{name}, after line {number}: the gzip file is damaged ({error})."
         ) from error
 
 

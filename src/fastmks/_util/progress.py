@@ -1,4 +1,4 @@
-"""Progress bars for long work, only where they are asked for; and a way to stop it."""
+"""Progress bars for long work, only where asked for, and a way to stop the work."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -15,10 +15,10 @@ _HIDDEN: AbstractContextManager[_Report | None] = nullcontext()
 
 @dataclass(frozen=True)
 class Progress:
-    """Shows a bar on standard error, or nothing.
+    """A bar on standard error, or nothing.
 
-    `check` is called some twenty times a second while the work goes on; what it raises ends the
-    work and reaches the caller. With one, no bar is shown.
+    `check` is called about twenty times a second during the work; an error that it raises ends the
+    work and reaches the caller. With a check, no bar is shown.
     """
 
     shown: bool
@@ -27,35 +27,35 @@ class Progress:
     def bar(
         self, total: int | None, *, unit: str = " evaluations"
     ) -> AbstractContextManager[_Report | None]:
-        """Give what to call with the amount of work done so far; None when nothing is shown.
+        """Yield a callback for the amount of work done so far; None when nothing is shown.
 
-        A total of None is one that is not known.
+        A total of None is unknown.
         """
         if self.check is not None:
             return _checked(self.check)
         return _bar(total, unit) if self.shown else _HIDDEN
 
     def check_now(self) -> None:
-        """Call `check`, where there is one: for work that shows no bar."""
+        """Call `check`, if given: for work that shows no bar."""
         if self.check is not None:
             self.check()
 
     def hidden(self) -> "Progress":
-        """The same without a bar, for work beside the one that is shown."""
+        """Return the progress without a bar, for work beside the one that is shown."""
         return replace(self, shown=False)
 
 
 def as_progress(progress: "bool | Progress") -> Progress:
-    """Return what a user passed as ``progress=``."""
+    """Return the user's ``progress=`` as a Progress."""
     return progress if isinstance(progress, Progress) else Progress(bool(progress))
 
 
 @contextmanager
 def checked_work(check: Callable[[], None]) -> Iterator[None]:
-    """Call `check` some twenty times a second during the core's long work on this thread.
+    """Call `check` about twenty times a second during the core's long work on this thread.
 
-    Also within a single evaluation, and where objects are read and prepared. What it raises ends
-    the work.
+    Also within a single evaluation, and where objects are read and prepared. An error that it
+    raises ends the work.
     """
     before = _core.set_check(check)
     try:
@@ -73,7 +73,7 @@ def _checked(check: Callable[[], None]) -> Iterator[_Report]:
 
 @contextmanager
 def _bar(total: int | None, unit: str) -> Iterator[_Report]:
-    from tqdm import tqdm  # here, since importing it costs time that few need
+    from tqdm import tqdm  # here, since few need it and the import takes time
 
     with tqdm(total=total, unit=unit, unit_scale=True) as bar:
         yield lambda done: (bar.update(done - bar.n), None)[1]

@@ -30,16 +30,16 @@ _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 _UNIT = 2.0**-53
 _MOST_VALUES = 1_000_000  # kernel values of a block
-_MOST_EXPENSIVE = 4096  # objects whose values are remembered: 128 MiB
-_EXPENSIVE_ROWS = 32  # of a block of values to remember
+_MOST_EXPENSIVE = 4096  # objects whose values are stored: 128 MiB
+_EXPENSIVE_ROWS = 32  # of a block of values to store
 _POINTS = 4  # on which intervals are centred, along each direction
 _SHARES = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1.0)  # of the objects, per interval
 
 
 class Sample:
-    """Some of the objects, under a kernel that must be Mercer.
+    """A sample of the objects, under a kernel that must be Mercer.
 
-    Values of a kernel that takes long are evaluated once for each pair, and remembered.
+    Values of an expensive kernel are evaluated once for each pair, and stored.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Sample:
         return len(self.positions)
 
     def name_of(self, at: int) -> str:
-        """Return how errors call an object."""
+        """Return the text that errors use for an object."""
         return f"{self.name}[{self.positions[at]}]"
 
     def part(self, places: slice) -> "Sample":
@@ -82,7 +82,7 @@ class Sample:
 
     @property
     def whole(self) -> "Sample":
-        """The sample that this one is a part of, and whose values are remembered."""
+        """The sample that this one is a part of, and whose values are stored."""
         return self if self.part_of is None else self.part_of
 
     def taken(self, places: slice) -> "Sample":
@@ -93,7 +93,7 @@ class Sample:
         return part
 
     def blocks(self, most: int = _MOST_VALUES) -> Iterator[slice]:
-        """Yield slices whose values to all objects are few enough to hold."""
+        """Yield slices of rows whose values with all objects fit into memory."""
         step = max(1, most // len(self))
         return (slice(at, min(at + step, len(self))) for at in range(0, len(self), step))
 
@@ -110,7 +110,7 @@ class Sample:
         return self.whole.remembered[rows.space][np.ix_(rows.places, self.places)]
 
     def remember(self, rows: "Sample", report: Callable[[int], None] | None) -> None:
-        """Evaluate all pairs of the samples that both are parts of, where that was not done."""
+        """Evaluate all pairs of the whole samples of both, unless done before."""
         whole, rows = self.whole, rows.whole
         if rows.space in whole.remembered:
             return
@@ -227,10 +227,10 @@ def _most_balls(
 
 
 def count_balls(inside: _Flags) -> int:
-    """Return how many balls cover all rows, always taking the one that covers most of the rest.
+    """Return the number of balls of a greedy cover of all rows.
 
-    ``inside[i, j]`` says whether ball j holds row i; every row must be in some ball. The fewest
-    balls that would do are at most this many, and at least this many / (1 + log(n_rows)).
+    ``inside[i, j]`` says whether ball j holds row i; every row must be in some ball. The smallest
+    cover has at most this many balls, and at least this many / (1 + log(n_rows)).
     """
     left = np.ones(len(inside), dtype=bool)
     gains = inside.sum(axis=0)

@@ -17,7 +17,7 @@ __all__ = ["MOST_QUERIES", "extrapolate", "measure", "parts_of"]
 _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 MOST_QUERIES = 100  # a tenth of the sample where no queries are given
-_MOST_PARTS = 4  # of the sample, of one size, whose trees it takes the mean of
+_MOST_PARTS = 4  # of the sample, of one size: the mean is over their trees
 _LEAST_TREE = 16  # objects
 _FEWEST_EVALUATIONS = Traversal(order="best-first", block=1)
 
@@ -70,7 +70,7 @@ def _evaluations(drawn: Sample, part: _Positions, queries: Sample) -> float:
 def extrapolate(points: tuple[tuple[int, float], ...], n_objects: int) -> tuple[float, float]:
     """Return b of evaluations = a n^b through the points, and the share of n objects at n.
 
-    The curve is laid through the largest tree: nothing is extrapolated where that holds all.
+    The curve goes through the largest tree: nothing is extrapolated where that holds all objects.
     """
     sizes, evaluations = np.log(np.maximum(points, 1.0)).T
     sizes -= sizes.mean()

@@ -85,7 +85,7 @@ class Hardness:
     advice: str
 
     def quantiles(self, levels: Sequence[float] = (0.5, 0.9, 1.0)) -> dict[str, _Floats]:
-        """Return quantiles of both samples: values that were seen, not interpolated ones.
+        """Return quantiles of both samples: measured values, not interpolated ones.
 
         Examples
         --------
@@ -125,7 +125,7 @@ class Hardness:
         return ax
 
     def figure(self, path: Any = None) -> "Figure":
-        """Return a figure of both distributions and of the forecast; saved where a path is given.
+        """Return a figure of both distributions and of the forecast; saved to a path if given.
 
         Examples
         --------
@@ -198,7 +198,7 @@ def hardness(
     kernel : Kernel, str or function, default "linear"
         A Mercer kernel; another is a `NotMercerError`.
     queries : sequence, optional
-        Queries as they will be asked. Without them, objects that are in no tree stand in.
+        Typical queries. Without them, objects that are in no tree stand in.
     sample : int, default 1000
         Most objects to examine. All pairs of them are evaluated: for kernels of milliseconds, of
         your own in Python or of alignments, pass fewer. Such pairs are evaluated once each.
@@ -307,13 +307,13 @@ def _advise(share: float, n_objects: int) -> str:
 
 
 def _short(number: float) -> str:
-    """Return three digits, or all before the point where there are more."""
+    """Return a number with three digits, or with all before the point where they are more."""
     return f"{number:.0f}" if number >= 100.0 else f"{number:.3g}"
 
 
 @own_arithmetic()
 def _quantiles(seen: _Floats, levels: Sequence[float]) -> _Floats:
-    """Return quantiles that were seen; NaN where nothing was."""
+    """Return quantiles of measured values; NaN where none exist."""
     if len(seen) == 0:
         return np.full(len(levels), math.nan)
     return np.asarray(np.quantile(seen, levels, method="inverted_cdf"), dtype=np.float64)

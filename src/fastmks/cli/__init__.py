@@ -16,9 +16,9 @@ __all__ = ["main", "run"]
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Do what the arguments say, and return the exit code: 0 fine, 1 failed, 2 wrong usage.
+    """Run the command in the arguments, and return the exit code: 0 fine, 1 failed, 2 wrong usage.
 
-    130 is an interrupt, and 141 that nobody reads the output any more.
+    130 is an interrupt, and 141 means that the reader of the output has closed it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The program: its commands, each from the module of its family."""
+"""The program `fastmks`: its commands, each from a module of its own group."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -20,7 +20,7 @@ __all__ = ["app"]
 
 app = typer.Typer(
     name="fastmks",
-    rich_markup_mode=None,  # plain text: importing what draws boxes takes longer than the rest
+    rich_markup_mode=None,  # plain text: importing rich takes longer than the rest
     pretty_exceptions_enable=False,
     no_args_is_help=True,
     help="Exact max-kernel search: the k objects with the greatest kernel value.",
@@ -28,7 +28,7 @@ app = typer.Typer(
 
 
 def _examples(*lines: str) -> str:
-    """Return the end of a help text; the mark keeps its lines apart."""
+    """Return the end of a help text; the mark keeps its line breaks."""
     return "Examples:\n\n\b\n" + "\n".join(f"  {line}" for line in lines)
 
 
@@ -78,7 +78,7 @@ def _show_version(is_wanted: bool) -> None:
 @app.callback(epilog=_examples(_BUILDING[0], _SEARCHING[0], "fastmks search --help"))
 def _program(
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show the trace of an error; behind any command.")
+        bool, typer.Option("--debug", help="Show the trace of an error; after any command.")
     ] = False,
     version: Annotated[
         bool,

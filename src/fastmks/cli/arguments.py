@@ -1,4 +1,4 @@
-"""Arguments as the library calls them in its errors, as the options of the program they are."""
+"""Replace the arguments in the library's error messages by options of the program."""
 
 import re
 
@@ -8,15 +8,15 @@ _NAMES = (
     *("algorithm", "budget", "columns", "delta", "epsilon", "form", "header", "id_column"),
     *("kernel", "only", "radius", "rank", "relative", "seconds", "threads", "token"),
 )
-# With a value or without. What stands right behind a letter or one of these signs is part of
-# something that the user wrote: a path, or a kernel with its parameters.
+# With a value or without. A name right after a letter or one of these signs is part of text that
+# the user wrote: a path, or a kernel with its parameters.
 _ARGUMENT = re.compile(
     rf"(?<![\w:,/.'\"-])({'|'.join(_NAMES)})=(?:'([^']*)'|\['([^']*)'\]|([\w.]*\w))?"
 )
 
 
 def as_options(text: str, **renamed: str) -> str:
-    """Return the text of an error with options; `renamed` are those of another name here.
+    """Return the text of an error with options; `renamed` lists those with other names here.
 
     Examples
     --------

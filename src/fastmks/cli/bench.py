@@ -23,12 +23,12 @@ def bench(
     refs: ObjectsArgument,
     queries: Annotated[
         str | None,
-        typer.Argument(metavar="QUERIES", help="File of queries; else objects that are left out."),
+        typer.Argument(metavar="QUERIES", help="File of queries; else some objects, not indexed."),
     ] = None,
     kernel: KernelOption = None,
     k: KOption = None,
     engines: Annotated[
-        str, typer.Option(help="With commas; numpy for a linear kernel of dense vectors.")
+        str, typer.Option(help="Separated by commas; numpy for a linear kernel of dense vectors.")
     ] = "scan,filter,tree,auto,numpy",
     rounds: Annotated[int, typer.Option(min=1, help="In each, all engines take turns.")] = 3,
     most: Annotated[int, typer.Option("--most-queries", min=1, help="Queries asked.")] = 100,
@@ -39,7 +39,7 @@ def bench(
 ) -> None:
     """Compare engines on objects of your own.
 
-    Shown are time and evaluations, both of the run of median time, and whether answers agree.
+    Shows time and evaluations, both of the run of median time, and whether answers agree.
     """
     from fastmks.cli.engine_comparison import compare
 

@@ -1,4 +1,4 @@
-"""Commands that make and change an index: build, add, remove."""
+"""Commands that build and change an index: build, add, remove."""
 
 import time
 from pathlib import Path
@@ -38,7 +38,7 @@ def build(
     algorithm: Annotated[
         Algorithm,
         typer.Option(
-            help="How searches go; answers are the same. --budget and --seconds need a tree."
+            help="How to search; answers are the same. --budget and --seconds need a tree."
         ),
     ] = Algorithm["auto"],
     base: Annotated[float, typer.Option(help="Levels of a tree are this factor apart.")] = 1.3,
@@ -48,7 +48,7 @@ def build(
     *,
     files: FileOptions,
 ) -> None:
-    """Make an index of the objects in REFS and save it."""
+    """Build an index of the objects in REFS and save it."""
     from fastmks.cli.object_files import is_terminal, read_objects
     from fastmks.files.index_lock import changing
     from fastmks.index.index_file import write_index
@@ -74,7 +74,7 @@ def build(
 
 
 def _described(index: Index, path: str, seconds: float) -> str:
-    """Return an index in words, with its size and what it cost."""
+    """Return an index in words, with its size and the cost of building it."""
     built = ""
     if view_of(index).builds == "tree" and len(index):
         built = f", {counted(index.tree.build_evaluations, 'kernel evaluation')}"
@@ -91,7 +91,7 @@ def add(
     *,
     files: FileOptions,
 ) -> None:
-    """Add the objects in OBJECTS to an index. The file is replaced once all are in."""
+    """Add the objects in OBJECTS to an index. The file is replaced after all are added."""
     from fastmks.cli.object_files import form_named, id_lines, open_queries
     from fastmks.files.index_lock import changing
     from fastmks.index.index_file import write_index
@@ -122,7 +122,7 @@ def remove(
     ids: Annotated[list[str] | None, typer.Argument(metavar="IDS...", help="Ids.")] = None,
     source: Annotated[str | None, typer.Option("--from", help="File with an id a line.")] = None,
 ) -> None:
-    """Remove objects from an index by their ids. The file is replaced once all are out."""
+    """Remove objects from an index by their ids. The file is replaced after all are removed."""
     from fastmks.cli.object_files import id_lines
     from fastmks.files.index_lock import changing
     from fastmks.index.index_file import write_index
@@ -130,7 +130,7 @@ def remove(
     from fastmks.inputs import read_names
 
     if not ids and source is None:
-        raise typer.BadParameter("give the ids of what is to be removed, or --from a file of them.")
+        raise typer.BadParameter("give the ids of the objects to remove, or --from a file of them.")
     started = time.perf_counter()
     with changing(file):
         index = load(file)

@@ -11,7 +11,7 @@ __all__ = ["check"]
 
 
 def check(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Indexes that build made.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Index files to check.")],
     threads: ThreadsOption = None,
 ) -> None:
     """Prove the bounds of indexes from their objects."""

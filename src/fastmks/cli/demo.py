@@ -1,4 +1,4 @@
-"""The command that shows what this is about."""
+"""The command that demonstrates fastmks."""
 
 import tempfile
 from pathlib import Path
@@ -14,7 +14,7 @@ __all__ = ["demo"]
 
 def demo(
     page: Annotated[
-        bool, typer.Option("--page", help="Serve the digits with a page to look at them.")
+        bool, typer.Option("--page", help="Serve the digits with the page to explore them.")
     ] = False,
     port: PortOption = 8080,
 ) -> None:

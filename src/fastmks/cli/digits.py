@@ -54,8 +54,8 @@ CASES = (
 def n_verified(hits: Hits, brute: Matrix) -> int:
     """Count the queries whose answer brute force confirms.
 
-    Each returned value must be the one brute force gives that object, and no object left out may
-    have a greater one than the last returned: both up to rounding, since numpy rounds differently.
+    Each returned value must equal that of brute force for the object, and no other object may have
+    a greater one than the last returned: both up to rounding, since numpy rounds differently.
     """
     slack = TOLERANCE * np.abs(brute).max(axis=1)
     same_values = np.abs(np.take_along_axis(brute, hits.indices, axis=1) - hits.values)
@@ -68,7 +68,7 @@ def n_verified(hits: Hits, brute: Matrix) -> int:
 
 
 def short(kernel: kernels.Kernel) -> str:
-    """Return the kernel as text, without parameters that do nothing."""
+    """Return the kernel as text, without parameters that have no effect."""
     return repr(kernel).replace(", offset=0.0, scale=1.0", "")
 
 

@@ -1,4 +1,4 @@
-"""Engines in turns on the same objects and queries, their answers compared bit by bit."""
+"""Compare engines on the same objects and queries: times by turns, answers bit by bit."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ _Array: TypeAlias = np.ndarray[Any, Any]
 
 
 class _Answer(NamedTuple):
-    """What a search returned."""
+    """The answer of a search."""
 
     values: _Array
     indices: _Array
@@ -37,18 +37,18 @@ _NONE = _Answer(np.zeros((0, 0)), np.zeros((0, 0), dtype=np.int64), 0)
 
 @dataclass
 class _Entrant:
-    """An engine, and what it took."""
+    """An engine, and the cost of its runs."""
 
     name: str
-    search: Callable[[], _Answer] | None  # None where it does not serve
+    search: Callable[[], _Answer] | None  # None where the engine cannot search
     build_seconds: float = 0.0
     reason: str = ""
-    error: FastmksError | None = None  # what it could not get over
+    error: FastmksError | None = None  # the error that ended its runs
     answer: _Answer = _NONE  # the last one
     _runs: list[tuple[float, int]] = field(default_factory=list)  # seconds, evaluations
 
     def run(self) -> None:
-        """Search once, and note the time."""
+        """Search once, and record the time."""
         if self.search is None:
             return
         started = time.perf_counter()
@@ -60,7 +60,7 @@ class _Entrant:
         self._runs.append((time.perf_counter() - started, self.answer.evaluations))
 
     def median(self) -> tuple[float, int]:
-        """Return seconds and evaluations of the run of median time: auto's are not all alike."""
+        """Return seconds and evaluations of the run of median time: the runs of auto differ."""
         return sorted(self._runs)[(len(self._runs) - 1) // 2]
 
 
@@ -77,7 +77,7 @@ def compare(
     seed: int,
     threads: int | None,
 ) -> None:
-    """Let engines search in turns, and show what each took."""
+    """Let engines search in turns, and show the cost of each."""
     for name in engines:
         if name not in _ENGINES:
             raise typer.BadParameter(f"--engines are {', '.join(_ENGINES)}; got {name!r}.")
@@ -94,7 +94,7 @@ def compare(
             entrant.run()
     own = [entrant for entrant in entrants if entrant.name != "numpy"]
     if own and own[0].error is not None and all(entrant.search is None for entrant in own):
-        raise own[0].error  # then it is not the engines that are wrong
+        raise own[0].error  # then no engine is to blame
     say(
         f"{counted(n_objects, 'object')}, {counted(n_queries, 'query')}, k = {n_hits}, {used!r}, "
         f"rounds: {rounds}"
@@ -193,7 +193,7 @@ def _show(entrants: Sequence[_Entrant], n_queries: int, n_objects: int) -> None:
 
 
 def _n_other(entrant: _Entrant, truth: _Entrant) -> int:
-    """Count the queries with other answers: other bits; of numpy, which rounds, other objects."""
+    """Return the number of queries with other bits; for numpy, which rounds, with other objects."""
     other = (entrant.answer.indices != truth.answer.indices).any(axis=1)
     if entrant.name != "numpy":
         other |= (entrant.answer.values != truth.answer.values).any(axis=1)

@@ -1,4 +1,4 @@
-"""Answer queries from a file, chunk by chunk, and count what it cost."""
+"""Answer queries from a file, chunk by chunk, and count the cost."""
 
 import re
 import sys
@@ -32,7 +32,7 @@ from fastmks.outputs import Answers, answers_of, output_form, write_answers
 
 __all__ = ["FileSearch", "Tally", "answer", "answer_chunks"]
 
-_QUERY = re.compile(r"\b(queries\[)(\d+)")  # as errors count queries, in each chunk from 0
+_QUERY = re.compile(r"\b(queries\[)(\d+)")  # the number of a query in errors: in each chunk from 0
 _BINARY = ("npz", "parquet")
 _N_SHOWN = 10  # queries in a table on a terminal
 
@@ -52,7 +52,7 @@ class FileSearch:
     chunk: int = 4096
 
     def check(self, queries: str | None) -> None:
-        """Refuse what does not go together."""
+        """Refuse options that exclude each other."""
         if self.is_self == (queries is not None):
             raise typer.BadParameter("give a file of QUERIES, or --self; not both.")
         other = "--threshold" if self.threshold is not None else "--self" if self.is_self else None
@@ -61,7 +61,7 @@ class FileSearch:
                 f"{other} is exact: it takes no --{next(iter(self.approximate))}."
             )
         if self.threshold is not None and self.k is not None:
-            raise typer.BadParameter("--threshold takes all objects of at least a value: no -k.")
+            raise typer.BadParameter("--threshold returns all objects of a value or more: no -k.")
         if self.is_self and (self.threshold is not None or self.only is not None):
             raise typer.BadParameter("--self takes neither --threshold nor --only.")
         check_inputs(queries, id_file(self.only))
@@ -69,7 +69,7 @@ class FileSearch:
 
 @dataclass
 class Tally:
-    """What searches cost so far."""
+    """The cost of the searches so far."""
 
     n_queries: int = 0
     n_hits: int = 0
@@ -79,7 +79,7 @@ class Tally:
     started: float = field(default_factory=time.perf_counter)
 
     def add(self, hits: Hits | HitsAbove) -> None:
-        """Count a search."""
+        """Add a search to the cost."""
         stats = hits.stats
         self.n_queries += stats.n_queries
         self.n_hits += hits.values.size
@@ -107,7 +107,7 @@ def answer(
     output: str | None,
     output_form: str | None,
 ) -> None:
-    """Search, write or show the hits, and say what it cost."""
+    """Search, write or show the hits, and report the cost."""
     asked.check(queries)
     check_output(output, path, queries, id_file(asked.only))
     if output is not None and output != "-" and output_form is None:

@@ -1,4 +1,4 @@
-"""Commands that look at an index or at objects: info, explain, hardness."""
+"""Commands that examine an index or objects: info, explain, hardness."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ __all__ = ["explain", "hardness", "info"]
 
 
 def info(file: IndexArgument, as_json: JsonOption = False) -> None:
-    """Say what an index holds."""
+    """Show the contents of an index."""
     from fastmks.cli.object_files import load_index
 
     facts = _facts(load_index(file), file)
@@ -73,7 +73,7 @@ def explain(
     *,
     files: FileOptions,
 ) -> None:
-    """Say which engine a search would use, at what cost, and why."""
+    """Show which engine a search would use, at what cost, and why."""
     from fastmks.cli.object_files import (
         check_filled,
         form_named,
@@ -99,12 +99,10 @@ def explain(
 def hardness(
     refs: ObjectsArgument,
     kernel: KernelOption = None,
-    queries: Annotated[
-        str | None, typer.Option(help="File of queries as they will be asked.")
-    ] = None,
-    sample: Annotated[int, typer.Option(min=1, help="Most objects to look at.")] = 1000,
+    queries: Annotated[str | None, typer.Option(help="File of typical queries.")] = None,
+    sample: Annotated[int, typer.Option(min=1, help="Most objects to examine.")] = 1000,
     seed: SeedOption = 0,
-    figure: Annotated[str | None, typer.Option(help="Draw it into this .png or .svg.")] = None,
+    figure: Annotated[str | None, typer.Option(help="Draw a figure: .png or .svg.")] = None,
     threads: ThreadsOption = None,
     *,
     files: FileOptions,

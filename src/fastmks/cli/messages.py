@@ -1,4 +1,4 @@
-"""Text for people: the one place where commands write it.
+"""Messages of commands: the one module that writes them.
 
 A name or a file may hold characters that control a terminal. They are shown as escapes.
 """
@@ -56,13 +56,13 @@ def say(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Print a line on standard error, where it does not disturb what is written."""
+    """Print a line on standard error, apart from the output."""
     typer.echo(printable(text), err=True)
 
 
 def one_line(error: Exception) -> str:
-    """Return what is wrong, in one line."""
-    if hasattr(error, "format_message"):  # an error of typer's
+    """Return an error as one line."""
+    if hasattr(error, "format_message"):  # an error of typer
         text = error.format_message().removeprefix("Invalid value: ")
     elif isinstance(error, OSError) and error.strerror:
         text = error.strerror + ("" if error.filename is None else f": {error.filename}")
@@ -78,7 +78,7 @@ def one_line(error: Exception) -> str:
 
 
 def data_output() -> IO[bytes]:
-    """Return standard output for data in UTF-8: as it is, unless a terminal shows it."""
+    """Return standard output for data in UTF-8; a terminal gets control characters escaped."""
     return cast("IO[bytes]", _ShownData()) if sys.stdout.isatty() else sys.stdout.buffer
 
 

@@ -40,7 +40,7 @@ _BITS = 2048
 
 
 def load_index(path: str, *, threads: int | None = None) -> Index:
-    """Load an index, and say what a service has acknowledged that its file does not have yet."""
+    """Load an index, and note changes that a service acknowledged and its file lacks."""
     index = load(path, threads=threads)
     pending = n_pending(Path(path))
     if pending:
@@ -52,7 +52,7 @@ def load_index(path: str, *, threads: int | None = None) -> Index:
 
 
 def kind_of(kernel: Kernel | None) -> str | None:
-    """Return what a kernel compares, as `open_objects` calls it; None where it is anything else.
+    """Return the kind of objects that a kernel compares, as in `open_objects`, or None.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def read_objects(
 ) -> tuple[Chunk, Kernel]:
     """Return all objects of a file with their ids, and the kernel, the one for them by default.
 
-    How the file was understood is said; `ids_file` holds ids instead of those in the file.
+    A line on standard error says how the file was read; `ids_file` replaces the ids in the file.
     """
     arguments = options.as_arguments(bits=_BITS)
     with open_objects(path, kind=kind_of(kernel), chunk=None, **arguments) as file:
@@ -95,7 +95,7 @@ def _check_kernel(file: ObjectFile, kernel: Kernel | None) -> None:
 
 
 def _understood(file: ObjectFile, ids_file: str | None = None) -> str:
-    """Return how a file was understood, in a line."""
+    """Return in a line how a file was read."""
     objects, form = file.kind, file.form
     if file.n_columns is not None:
         objects += f" of {counted(file.n_columns, 'column')}"
@@ -115,7 +115,7 @@ def open_queries(
     chunk: int | None = 4096,
     ids_file: str | None = None,
 ) -> ObjectFile:
-    """Open a file of objects of the kind that an index holds, and say how it was understood."""
+    """Open a file of objects of the kind of an index, and print how it was read."""
     kind = kind_of(index.kernel)
     bits = _n_bits(index) if kind == "fingerprints" else _BITS
     file = open_objects(path, kind=kind, chunk=chunk, **options.as_arguments(bits=bits))
@@ -125,14 +125,14 @@ def open_queries(
 
 
 def check_filled(index: Index, path: str) -> None:
-    """Refuse to look for the best of no objects."""
+    """Refuse to search an empty index."""
     if len(index) == 0:
         raise InvalidArgument(f"{path} is an empty index: fastmks add puts objects into it.")
 
 
 @contextmanager
 def form_named(file: ObjectFile) -> Iterator[None]:
-    """Add to an error about objects how their file was read, which may be what is wrong."""
+    """Add to an error about objects how their file was read, which may be the cause."""
     try:
         yield
     except InvalidArgument as error:
@@ -151,7 +151,7 @@ def _n_bits(index: Index) -> int:
 
 
 def default_kernel(kind: str, objects: Any) -> Kernel:
-    """Return the kernel for a kind of objects, where none is asked for.
+    """Return the default kernel for a kind of objects.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def read_id_list(text: str, index: Index) -> Any:
     unknown = next((name for name in names if not _is_id(name, index)), None)
     if unknown is not None:
         kind = "strings" if is_text else "whole numbers"
-        is_file = isfile(text)  # noqa: PTH113, which is False for what is too long for a name
+        is_file = isfile(text)  # noqa: PTH113, which is False for text too long for a name
         hint = f" For the file {text}, write @{text}." if is_file else ""
         raise InvalidArgument(
             f"--only must be ids of the index ({kind}) with commas between them, or @ and a file "
@@ -200,12 +200,12 @@ def _is_id(name: str, index: Index) -> bool:
 
 
 def id_lines(path: str) -> Iterator[str]:
-    """Yield the ids in a file with one a line; empty lines are passed over."""
+    """Yield the ids in a file with one a line; empty lines are skipped."""
     with open_objects(path, form="lines") as file:
         for lines, _ in file:
             yield from (line.strip() for line in lines if line.strip())
 
 
 def is_terminal(file: Any = None) -> bool:
-    """Whether someone looks on: at standard error, where bars are shown, if not said."""
+    """Whether a user watches: at standard error, where bars are shown, if not given."""
     return bool((file or sys.stderr).isatty())

@@ -90,7 +90,7 @@ def _complete_kernel(incomplete: str) -> list[str]:
     return [f"{prefix}{colon}{name}" for name in [*known, *names] if name.startswith(rest)]
 
 
-IndexArgument = Annotated[str, typer.Argument(metavar="FILE", help="The index that build made.")]
+IndexArgument = Annotated[str, typer.Argument(metavar="FILE", help="The file of an index.")]
 ObjectsArgument = Annotated[
     str, typer.Argument(metavar="REFS", help="File of objects; - is standard input.")
 ]
@@ -111,7 +111,7 @@ AlgorithmOption = Annotated[
 ]
 KOption = Annotated[
     int | None,
-    typer.Option("-k", min=1, help="Hits for each query; 10, or as many as there are objects."),
+    typer.Option("-k", min=1, help="Hits for each query; 10, or all objects where fewer."),
 ]
 ThreadsOption = Annotated[
     int | None, typer.Option(min=1, help="OMP_NUM_THREADS or all CPUs when not given.")
@@ -129,13 +129,13 @@ JsonOption = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
 @dataclass(frozen=True, kw_only=True)
 class FileOptions:
-    """How a file of objects is to be read: the options that `takes_file_options` gives."""
+    """Settings to read a file of objects: the options of `takes_file_options`."""
 
     id_column: Annotated[
         str | None,
-        typer.Option(help="Column with ids, by name or number from 1; seen when not given."),
+        typer.Option(help="Column with ids, by name or number from 1; detected when not given."),
     ] = None
-    no_ids: Annotated[bool, typer.Option("--no-ids", help="Pass over ids in the file.")] = False
+    no_ids: Annotated[bool, typer.Option("--no-ids", help="Ignore ids in the file.")] = False
     columns: Annotated[
         str | None,
         typer.Option(help="Columns of the objects, with commas; or the array of an .npz file."),
@@ -144,20 +144,20 @@ class FileOptions:
         bool | None,
         typer.Option(
             "--header/--no-header",
-            help="Whether a table has a header; seen, or asked for, otherwise.",
+            help="Whether a table has a header; detected, or asked for, when not given.",
         ),
     ] = None
     form: Annotated[
-        Form | None, typer.Option(help="Form of the file of objects; seen when not given.")
+        Form | None, typer.Option(help="Form of the file of objects; detected when not given.")
     ] = None
-    radius: Annotated[int, typer.Option(min=0, help="Of the fingerprints made of SMILES.")] = 2
+    radius: Annotated[int, typer.Option(min=0, help="Radius of the fingerprints of SMILES.")] = 2
     bits: Annotated[
         int | None,
-        typer.Option(min=8, help="Of the fingerprints made of SMILES: 2048, or as in the index."),
+        typer.Option(min=8, help="Bits of the fingerprints of SMILES: 2048, or as in the index."),
     ] = None
 
     def as_arguments(self, *, bits: int) -> dict[str, Any]:
-        """Return what `open_objects` takes; `bits` are those of fingerprints if not given."""
+        """Return the arguments of `open_objects`; `bits` is the default length of fingerprints."""
         if self.no_ids and self.id_column is not None:
             raise typer.BadParameter("--no-ids and --id-column exclude each other.")
         names = None if self.columns is None else self.columns.split(",")
@@ -204,7 +204,7 @@ def _taking(
     options: list[inspect.Parameter],
     gather: Callable[[dict[str, Any]], Any],
 ) -> _Command:
-    """Give a command options in the place of an argument, which is made of them."""
+    """Give a command options in place of an argument, which is built from them."""
     own = inspect.signature(command)
     shown = own.replace(
         parameters=[
@@ -219,13 +219,13 @@ def _taking(
         taken = {option.name: given.pop(option.name) for option in options}
         command(**given, **{argument: gather(taken)})
 
-    called.__signature__ = shown  # type: ignore[attr-defined]  # what typer looks at
+    called.__signature__ = shown  # type: ignore[attr-defined]  # typer reads it
     called.__annotations__ = {each.name: each.annotation for each in shown.parameters.values()}
     return called
 
 
 def hits_wanted(k: int | None, n_objects: int) -> int:
-    """Return k, by default as many as most people look at.
+    """Return k; by default 10, or all objects where they are fewer.
 
     Examples
     --------

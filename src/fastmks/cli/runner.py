@@ -10,11 +10,11 @@ from fastmks.cli.messages import DEBUG, note, one_line, printable_lines
 __all__ = ["run_app"]
 
 _INTERRUPTED = 130
-_UNREAD = 141  # as a shell calls the end of a program by SIGPIPE
+_UNREAD = 141  # the exit code of a program that SIGPIPE ended
 
 
 def run_app(arguments: Sequence[str]) -> int:
-    """Run a command and return its exit code; what goes wrong is one line on standard error."""
+    """Run a command and return its exit code; an error is one line on standard error."""
     given = list(arguments)
     end = given.index("--") if "--" in given else len(given)
     shows_trace = DEBUG in given[:end]

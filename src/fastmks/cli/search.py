@@ -36,7 +36,7 @@ def search(
         typer.Option("--output", "-o", help="File of hits: .csv, .jsonl, .parquet or .npz."),
     ] = None,
     output_form: Annotated[
-        OutputForm | None, typer.Option(help="Form of the hits, whatever the file is called.")
+        OutputForm | None, typer.Option(help="Form of the hits, for any file name.")
     ] = None,
     is_self: Annotated[
         bool, typer.Option("--self", help="Search for each indexed object among the others.")

@@ -26,15 +26,15 @@ def serve(
             envvar="FASTMKS_TOKEN",
             show_envvar=True,
             show_default=False,
-            help="What requests must bring. Better set in the environment: others see arguments.",
+            help="Secret that requests must send. Set it in the environment: others see arguments.",
         ),
     ] = None,
     writable: Annotated[
-        bool, typer.Option("--writable", help="Take additions and removals, durably.")
+        bool, typer.Option("--writable", help="Allow additions and removals; they survive a crash.")
     ] = False,
     page: Annotated[bool, typer.Option(help="Show the page at /.")] = True,
     seconds: Annotated[
-        float | None, typer.Option(show_default="30", help="The most that a request may take.")
+        float | None, typer.Option(show_default="30", help="The most seconds of a request.")
     ] = None,
     most_k: Annotated[
         int | None, typer.Option(show_default="1000", help="The most hits of a query.")
@@ -61,7 +61,7 @@ def serve(
         int | None, typer.Option(show_default="20000", help="The most time steps of a series.")
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(help="Requests worked on at once; usable CPUs if not given.")
+        int | None, typer.Option(help="Requests processed at once; usable CPUs if not given.")
     ] = None,
     waiting: Annotated[
         int | None, typer.Option(show_default="1024", help="Requests that may wait; more get 429.")
@@ -72,7 +72,7 @@ def serve(
     journal_bytes: Annotated[
         int | None,
         typer.Option(
-            show_default="67108864", help="Bytes that the journal gets before the index is saved."
+            show_default="67108864", help="Bytes of the journal before the index is saved."
         ),
     ] = None,
 ) -> None:

@@ -1,4 +1,4 @@
-"""End by a signal, on the way that removes files half written."""
+"""End by a signal with an exception, so that unfinished files are removed."""
 
 import signal
 import sys
@@ -8,14 +8,14 @@ from types import FrameType
 
 __all__ = ["end_by_signals"]
 
-# An exception that a handler raises is lost where it comes up in a call from C code that clears
-# errors, or in the end of an object. One that is lost is raised again, after this many seconds.
+# An exception of a handler is lost when it is raised in a call from C code that clears errors, or
+# in a destructor. A lost one is raised again after this many seconds.
 _AGAIN = 1.0
 
 
 @contextmanager
 def end_by_signals() -> Iterator[None]:
-    """Raise `KeyboardInterrupt` at SIGINT and `SystemExit` at SIGTERM, until one is heeded."""
+    """Raise `KeyboardInterrupt` at SIGINT and `SystemExit` at SIGTERM, until one gets through."""
     has_timer = hasattr(signal, "setitimer")
 
     def end(number: int, _: FrameType | None) -> None:

@@ -10,14 +10,14 @@ from fastmks.outputs import Answers
 
 __all__ = ["show_answers", "show_table", "show_texts"]
 
-_WIDE = 120  # columns, where nobody says how wide the terminal is
+_WIDE = 120  # columns, where the width of the terminal is unknown
 _WIDE_TEXTS = 200  # so that a program finds each row in a line
 
 
 def show_table(
     titles: Sequence[str], rows: Iterable[Sequence[str]], *, sections: Iterable[int] = ()
 ) -> None:
-    """Print rows below titles, with a line behind some of them."""
+    """Print rows below titles, with a line after some of them."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for i, title in enumerate(titles):
         table.add_column(title, justify="left" if i == 0 else "right", overflow="fold")
@@ -45,7 +45,7 @@ def _print(table: Table, wide: int) -> None:
 
 
 def show_answers(answers: Answers) -> None:
-    """Print the hits of some queries, each query by its name in front of its first hit."""
+    """Print the hits of some queries, with the id of a query before its first hit."""
     rows = [
         [
             str(query) if rank == 1 else "",

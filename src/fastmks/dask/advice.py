@@ -32,7 +32,7 @@ _WIDTHS = (1, 2, 4, 8, 16, 32)  # tasks at the same time
 
 @dataclass(frozen=True)
 class Law:
-    """A line through measured times, and how far they lie from it (root mean square, relative)."""
+    """A line through measured times, and their root mean square relative distance from it."""
 
     at_zero: float
     slope: float
@@ -40,7 +40,7 @@ class Law:
     points: tuple[tuple[float, float], ...]
 
     def at(self, x: float) -> float:
-        """Return the time that the line gives; never less than nothing."""
+        """Return the time on the line, at least 0."""
         return max(0.0, self.at_zero + self.slope * x)
 
 
@@ -51,16 +51,16 @@ class Advice:
     Attributes
     ----------
     overhead : Law
-        Seconds of a search of m shards that hold nothing, by m: its slope is the paper's c₁.
+        Seconds of a search of m empty shards, by m: its slope is the paper's c₁.
     scan : Law
         Seconds per query of a scan, by the number of objects: its slope is c₂.
     tree : Law
         Seconds per query of a tree, by log2 of the number of objects: its slope is c₂'.
     tree_exponent : float
         The power of the number of objects that the times of the tree follow, which the paper's
-        logarithm leaves out. Forecasts beyond the sizes that were timed are as good as the law.
+        logarithm omits. Forecasts beyond the sizes that were timed are as good as the law.
     n_objects, n_queries, k, n_machines : int
-        What the forecasts are for.
+        The search that the forecasts are for.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class Advice:
     n_machines: int
 
     def seconds(self, algorithm: str, n_machines: int) -> float:
-        """Return the forecast for the whole batch of queries on so many machines.
+        """Return the forecast for the whole batch of queries on this many machines.
 
         Examples
         --------
@@ -120,7 +120,7 @@ class Advice:
         return min(allowed, key=lambda m: self.seconds(algorithm, m))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the same as plain values.
+        """Return the advice as plain values.
 
         Examples
         --------
@@ -161,7 +161,7 @@ def advise(
     k: int,
     n_objects: int,
 ) -> Advice:
-    """Time what a search is made of on the cluster, one thing at a time, and fit the model."""
+    """Time the parts of a search on the cluster, one at a time, and return the fitted model."""
     shard = max(shards, key=len)
     least = max(_LEAST_TIMED, 2**_N_SIZES * k)
     if len(shard) < least:
@@ -187,7 +187,7 @@ def advise(
 
 @own_arithmetic()
 def fit_line(points: _Pairs) -> Law:
-    """Return the line through points whose errors are relative ones."""
+    """Return the line through points with relative errors."""
     x, y = np.array(points, dtype=np.float64).T
     weights = 1.0 / np.maximum(y, 1e-12)
     slope, at_zero = _line(x, y, weights**2)
@@ -211,7 +211,7 @@ def _line(x: _Floats, y: _Floats, weights: _Floats) -> tuple[float, float]:
 
 
 def _time_engines(index: Index, packed: Packed) -> tuple[int, Any, Any]:
-    """Return how many queries were asked, and seconds per query of scan and tree by size."""
+    """Return the number of queries, and seconds per query of scan and tree by size."""
     queries, k = unpack(packed)
     n_objects = len(index)
     if queries is None:
@@ -238,7 +238,7 @@ def _time_engines(index: Index, packed: Packed) -> tuple[int, Any, Any]:
 
 
 def _time_overhead(cluster: Cluster, n_queries: int, k: int) -> list[tuple[int, float]]:
-    """Return the seconds from asking so many shards that hold nothing to the merged answer."""
+    """Return the seconds from the search of this many empty shards to the merged answer."""
     points = []
     for width in _WIDTHS:
         seconds = []
@@ -253,7 +253,7 @@ def _time_overhead(cluster: Cluster, n_queries: int, k: int) -> list[tuple[int, 
 
 
 def _answer(n_queries: int, k: int) -> Answer:
-    """Return an answer as a shard would, without searching."""
+    """Return an answer in the form of a shard's, without a search."""
     shape = (n_queries, k)
     ids = np.arange(n_queries * k, dtype=np.int64).reshape(shape)
     found = TopKFound(np.zeros(shape), ids, np.zeros(n_queries), Cost(evaluations=0), ids)

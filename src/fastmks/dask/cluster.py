@@ -1,4 +1,4 @@
-"""The cluster as this package sees it: work is sent, and comes back or fails clearly."""
+"""The cluster of this package: sends tasks, and returns results or clear errors."""
 
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,13 +19,13 @@ __all__ = ["FAN_IN", "Cluster", "Packed", "pack", "unpack"]
 FAN_IN = 8  # answers that one task merges
 _SMALL = 2**16  # bytes that may go along with each task
 _PIECE = 2**22  # bytes in one message
-# Why the scheduler gives up a task whose data were on a worker that is gone, sooner or later.
+# Reasons of the scheduler to give up a task after the worker with its data was lost.
 _LOST = ("lost dependencies", "already forgotten")
 
 
 @dataclass(frozen=True)
 class Packed:
-    """A value in bytes, as it travels; `unpack` makes it what it was."""
+    """A value in bytes, to be sent; `unpack` restores it."""
 
     data: bytes
 
@@ -38,19 +38,19 @@ class Cluster:
 
     @property
     def n_slots(self) -> int:
-        """How many tasks can run at the same time."""
+        """The number of tasks that can run at the same time."""
         with self._lost_named():
             n_slots: int = sum(self.client.nthreads().values())
             return max(1, n_slots)
 
     @property
     def n_workers(self) -> int:
-        """How many workers there are."""
+        """The number of workers."""
         with self._lost_named():
             return max(1, len(self.client.nthreads()))
 
     def who_has(self, futures: Sequence[Future]) -> list[Sequence[str]]:
-        """Return which workers have what some tasks have returned."""
+        """Return the workers that hold the results of some tasks."""
         with self._lost_named():
             found = self.client.who_has(list(futures))
             return [found.get(future.key, ()) for future in futures]
@@ -79,10 +79,10 @@ class Cluster:
             return futures
 
     def share(self, value: Any, n_tasks: int) -> "Packed | Future":
-        """Return a value as so many tasks may be given it: packed, and sent once where it is large.
+        """Return a value to be given to this many tasks: packed, and sent once where it is large.
 
-        It goes with the tasks, in pieces, and not into the memory of one worker: whoever needs it
-        again after a worker was lost gets it again.
+        It is sent with the tasks, in pieces, and not into the memory of one worker: a task that is
+        run again after a worker was lost gets it again.
         """
         packed = pack(value)
         data = packed.data
@@ -101,7 +101,7 @@ class Cluster:
         name: str,
         to: int = 1,
     ) -> list[Future]:
-        """Merge answers in a tree until there are at most so many.
+        """Merge answers in a tree until at most `to` remain.
 
         merge([answer, ...], *arguments) takes a few at a time.
         """
@@ -115,7 +115,7 @@ class Cluster:
         return level
 
     def result(self, future: Future) -> Any:
-        """Wait for one task and return what it has returned."""
+        """Wait for one task and return its result."""
         with self._lost_named():
             return future.result()
 
@@ -129,8 +129,8 @@ class Cluster:
     ) -> list[Any]:
         """Wait for all of some tasks; the first error of any of them is raised.
 
-        With the names of `shards`, an error of something that came before the task, such as the
-        user's own loading of a partition, says whose it was.
+        With the names of `shards`, an error before the task, such as one of the user's own loading
+        of a partition, names the shard.
         """
         with self._lost_named():
             with Progress(progress).bar(len(futures), unit=unit) as report:
@@ -150,10 +150,10 @@ class Cluster:
 
     @contextmanager
     def _lost_named(self) -> Iterator[None]:
-        """Say of a cluster that is gone what to do about it."""
+        """Turn the errors of a lost cluster into ones that say what to do."""
         if self.client.status in ("closed", "closing"):
             raise ClusterError(
-                "the client of this ShardedIndex is closed, and its shards went with it. Load the "
+                "the client of this ShardedIndex is closed, and its shards are lost. Load the "
                 "index from where it was saved, or build it again, with a new client."
             )
         try:
@@ -167,20 +167,20 @@ class Cluster:
             if any(words in str(error) for words in _LOST):
                 raise ClusterError(
                     "data that were given as futures are lost with the worker that held them, and "
-                    "nobody can make them again. Build from a dask collection, delayed objects or "
+                    "cannot be computed again. Build from a dask collection, delayed objects or "
                     f"files instead ({error})."
                 ) from error
             if self.client.status == "running" and isinstance(error, OSError):
-                raise  # of the work itself
+                raise  # of the task itself
             raise ClusterError(
                 f"the scheduler of the cluster is gone ({type(error).__name__}: {error}), and the "
-                "shards with it. Start another cluster, and load the index from where it was "
-                "saved, or build it again."
+                "shards are lost with it. Start another cluster, and load the index from where it "
+                "was saved, or build it again."
             ) from error
 
 
 def pack(value: Any) -> Packed:
-    """Return bytes that travel fast, whatever the value is made of."""
+    """Return a value as bytes that are fast to send."""
     return Packed(cloudpickle.dumps(value))
 
 
@@ -203,7 +203,7 @@ def _find_client(client: Any) -> Client:
             client = default_client()
         except ValueError:
             raise InvalidArgument(
-                "client must be a dask.distributed.Client, and there is none yet. "
+                "client must be a dask.distributed.Client, and none exists yet. "
                 "Client() starts a cluster on this machine; Client(address) joins another."
             ) from None
     if not isinstance(client, Client):

@@ -47,9 +47,9 @@ def save_shards(
 ) -> None:
     """Let each worker write its shards, and then one of them the list that makes them an index.
 
-    Files of an index that was there before stay until the new list is there: whoever loads the
-    folder, whenever, finds one of the two whole. Those that these very shards were loaded from stay
-    for good: a worker that takes over from a lost one reads them again.
+    Files of an earlier index stay until the new list is written: a load at any time finds one of
+    the two whole. Files that these shards were loaded from are never removed: a worker that
+    replaces a lost one reads them again.
     """
     path = check_folder(folder)
     cluster.result(cluster.submit(make_folder, path, name="save"))
@@ -90,7 +90,7 @@ def load_shards(
     *,
     progress: bool,
 ) -> tuple[list[Shard], int]:
-    """Return the shards of a folder, each on some worker, and the next number for an id."""
+    """Return the shards of a folder, each on a worker, and the next number for an id."""
     path = check_folder(folder)
     listed, next_id = _read_list(
         path, cluster.result(cluster.submit(_load_list, path, name="load"))
@@ -121,7 +121,7 @@ def load_shards(
 
 
 def _read_list(path: str, text: str) -> tuple[list[_Listed], int]:
-    """Return what a list of shards says, whoever wrote it; files are in its own folder."""
+    """Return the entries of a list of shards, which is not trusted; files are in its own folder."""
     wrong = IndexFileError(f"{path}/{_LIST} is no list of shards that this version can read.")
     try:
         facts = json.loads(text)
@@ -152,7 +152,7 @@ def _read_list(path: str, text: str) -> tuple[list[_Listed], int]:
 
 
 def _checksum(next_id: int, entries: list[dict[str, Any]]) -> str:
-    """Return what changes with any change of the list."""
+    """Return a token that changes with any change of the list."""
     text = json.dumps([next_id, entries], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -186,11 +186,11 @@ def _load(path: str, shard: str, given: Packed) -> Index:
 
 
 def _save_list(path: str, text: str, kept: Sequence[str]) -> None:
-    """Write the list, and remove files that no list names any more."""
+    """Write the list, and remove files that no list mentions any more."""
     filesystem, place = place_of(path)
     local = local_path(f"{path}/{_LIST}")
     if local is None:
-        filesystem.pipe_file(f"{place}/{_LIST}", text.encode())  # at once, as object stores do
+        filesystem.pipe_file(f"{place}/{_LIST}", text.encode())  # in one step, as in object stores
     else:
         replace_file(local, [text.encode()])
     used = {entry["file"] for entry in json.loads(text)["shards"]}

@@ -1,4 +1,4 @@
-"""Folders that workers read and write: local ones, and whatever else fsspec opens."""
+"""Folders that workers read and write: local ones, and all others that fsspec opens."""
 
 import os
 from typing import Any
@@ -16,13 +16,13 @@ def check_folder(folder: Any) -> str:
 
 
 def make_folder(path: str) -> None:
-    """Make a folder, unless it is there."""
+    """Create a folder, unless it exists."""
     filesystem, place = place_of(path)
     filesystem.makedirs(place, exist_ok=True)
 
 
 def place_of(path: str) -> tuple[Any, str]:
-    """Return the file system of a path, and where on it that is."""
+    """Return the file system of a path, and the path on it."""
     import fsspec
 
     try:

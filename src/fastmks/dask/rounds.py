@@ -1,4 +1,4 @@
-"""How shards are asked: all at once, or the most promising one of each query first."""
+"""Search shards in one round, or in two: first the most promising shard of each query."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 _Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-_N_SAMPLED = 16  # objects of each shard that stand for it
+_N_SAMPLED = 16  # objects of each shard in the digest
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Digest:
 
 @dataclass(frozen=True)
 class Routes:
-    """The shard that each query is sent to first, and what it took to choose it."""
+    """The shard that each query is sent to first, and the cost of that choice."""
 
     shards: np.ndarray[Any, np.dtype[np.int64]]
     cost: Cost
@@ -56,7 +56,7 @@ class Routes:
 def ask_in_one_round(
     cluster: Cluster, asked: Sequence[tuple[Shard, ShardSearch]], queries: Any
 ) -> list[Future]:
-    """Ask all shards at once; return their answers, to be merged."""
+    """Search all shards at once; return their answers, to be merged."""
     return cluster.map(
         search_shard,
         [shard.index for shard, _ in asked],
@@ -73,9 +73,9 @@ def ask_in_two_rounds(
     k: int,
     digest: Future,
 ) -> list[Future]:
-    """Return the same, after each query has been to the shard that promises most.
+    """Search the most promising shard of each query first, then the others; return the answers.
 
-    The k-th value that it found there lets the other shards prune from the beginning on.
+    The k-th value of the first answer lets the other shards prune from the beginning on.
     """
     indexes = [shard.index for shard, _ in asked]
     searches = [pack(search) for _, search in asked]
@@ -107,7 +107,7 @@ def merge_blocks(
 
 
 def merge_here(cluster: Cluster, answers: Sequence[Future], k: int | None) -> Answer:
-    """Return the merged answer; workers leave the last few to the client."""
+    """Return the merged answer; the client merges the last few."""
     few = cluster.reduce(answers, merge_answers, k, name="merge", to=FAN_IN)
     return merge_answers(cluster.results(few), k)
 
@@ -148,7 +148,7 @@ def _shards_of(routes: Routes) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 
 def _floors_of(best: Answer, k: int) -> _Floats:
-    """Return the k-th value that each query has found; -infinity where it has found fewer."""
+    """Return the k-th value of each query; -infinity where it has fewer hits."""
     values = best.found.values
     if values.shape[1] < k:
         return np.full(len(values), -np.inf)

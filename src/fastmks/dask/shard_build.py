@@ -1,4 +1,4 @@
-"""Build one index per partition, where the partition is."""
+"""Build one index per partition, on the worker with the partition."""
 
 import zlib
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _IDS_AT_ONCE = 2**28  # bytes of ids that one worker compares
 
 @dataclass(frozen=True)
 class BuildSettings:
-    """How every shard is built."""
+    """The settings to build every shard."""
 
     kernel: Kernel
     algorithm: str
@@ -35,7 +35,7 @@ class BuildSettings:
 
 @dataclass(frozen=True)
 class Shard:
-    """An index on some worker, and what the client keeps of it."""
+    """An index on a worker, and the facts of it on the client."""
 
     name: str
     index: Future
@@ -54,10 +54,10 @@ def build_shards(
     first_id: int,
     progress: bool,
 ) -> list[Shard]:
-    """Build an index of each partition that holds anything; ids are numbered from `first_id`.
+    """Build an index of each partition that is not empty; ids are numbered from `first_id`.
 
-    Where lengths must be known for that and are not, all partitions are loaded and counted first,
-    and stay where they are until their indexes are built.
+    Where that needs unknown lengths, all partitions are loaded and counted first, and stay on their
+    workers until their indexes are built.
     """
     packed = pack(settings)
     build = dask.delayed(_build, pure=False)
@@ -75,7 +75,7 @@ def build_shards(
     firsts = list(accumulate((size or 0 for size in sizes), initial=first_id))
     if not all(part.names_own for part in partitions):
         check_room(firsts[-1])
-    # Columns go by their names where they have any: all partitions have those of the first.
+    # All partitions must have the column names of the first, where it has any.
     columns = None if is_array else dask.delayed(_columns_of, pure=False)(loaded[0])
     tasks = [
         build(data, part.name, None if part.names_own else first, packed, columns)
@@ -144,7 +144,7 @@ def _describe(index: Index | None) -> ShardFacts | None:
 
 
 def check_alike(shards: Sequence[Shard]) -> None:
-    """Refuse shards whose objects cannot be compared with each other, or are named otherwise."""
+    """Refuse shards whose objects cannot be compared, or whose ids are of different kinds."""
     first = shards[0]
     for other in shards[1:]:
         if other.facts.form != first.facts.form:
@@ -161,7 +161,7 @@ def check_alike(shards: Sequence[Shard]) -> None:
 
 
 def check_unique(cluster: Cluster, shards: Sequence[Shard]) -> None:
-    """Refuse an id that two shards have. Workers compare them, a part of all ids each."""
+    """Refuse an id that is in two shards. Each worker compares a part of all ids."""
     n_bytes = 8 * sum(map(len, shards))
     n_groups = 1 + n_bytes // _IDS_AT_ONCE
     split = dask.delayed(_split_ids, pure=False, nout=n_groups)
@@ -178,7 +178,7 @@ def check_unique(cluster: Cluster, shards: Sequence[Shard]) -> None:
 
 
 def _split_ids(index: Index, n_groups: int) -> list[np.ndarray[Any, Any]]:
-    """Return the ids in groups, the same id always in the same one."""
+    """Return the ids in groups; equal ids are in the same group."""
     ids = index.ids
     if n_groups == 1:
         return [ids]
@@ -191,7 +191,7 @@ def _split_ids(index: Index, n_groups: int) -> list[np.ndarray[Any, Any]]:
 
 
 def _find_repeated(pieces: list[np.ndarray[Any, Any]]) -> tuple[Any, int, int] | None:
-    """Return an id that is in two of some arrays, and in which; None where there is none."""
+    """Return an id that is in two of some arrays, and which arrays; None where none is."""
     ids = np.concatenate(pieces)
     of_shard = np.repeat(np.arange(len(pieces)), [len(piece) for piece in pieces])
     order = np.argsort(ids, kind="stable")

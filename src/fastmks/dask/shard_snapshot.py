@@ -28,7 +28,7 @@ from fastmks.kernels.objects import join_objects, read_more
 __all__ = ["ShardSnapshot", "is_collection"]
 
 _Array: TypeAlias = np.ndarray[Any, Any]
-_SMALL_SHARD = 1024  # objects; a shard with fewer takes what is added, whatever the others have
+_SMALL_SHARD = 1024  # objects; a shard with fewer takes added ones, however large the others are
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ class ShardSnapshot:
         return [0, *np.cumsum([len(shard) for shard in self.shards]).tolist()][:-1]
 
     def chosen(self, only: Any) -> tuple[list[Any], list[int]]:
-        """Return what `only` leaves of each shard, and how many objects that are."""
+        """Return the part of `only` in each shard, and the number of these objects."""
         if only is None:
             return [None] * len(self.shards), [len(shard) for shard in self.shards]
         mask = read_mask(only, len(self))
@@ -70,7 +70,7 @@ class ShardSnapshot:
     def promises(
         self, approximation: Approximation, sizes: Sequence[int], k: int
     ) -> list[Approximation]:
-        """Return what each shard may leave undone, so that the promise holds for all of them."""
+        """Return the approximation of each shard, so that the promise holds for all of them."""
         if approximation.budget is not None:
             least = sum(min(k, size) for size in sizes)
             if approximation.budget < least:
@@ -85,7 +85,7 @@ class ShardSnapshot:
         return [replace(promise, seconds=approximation.seconds * share) for promise in promises]
 
     def read_ids(self, ids: Any, name: str) -> _Array:
-        """Return ids of the kind that the shards have."""
+        """Return ids of the kind of those in the shards."""
         wanted = read_ids(ids, name)
         check_kind(wanted, is_text=self.view.settings.has_text_ids, name=name)
         return wanted
@@ -105,7 +105,7 @@ class ShardSnapshot:
         )
 
     def find_all(self, wanted: _Array, name: str) -> list[_Array]:
-        """Return the same as `find`; an id that no shard has is an error."""
+        """Return the result of `find`; an id that no shard has is an error."""
         found = self.find(wanted)
         is_known = np.any(found, axis=0) if found else np.zeros(len(wanted), dtype=bool)
         if not is_known.all():
@@ -181,7 +181,7 @@ class ShardSnapshot:
         return changed, names
 
     def empty_shard(self, name: str) -> Shard:
-        """Return a shard that holds nothing yet."""
+        """Return an empty shard."""
         index = self.cluster.submit(_copy, self.none, name="empty")
         return Shard(name, index, describe_shard(self.none))
 

@@ -1,4 +1,4 @@
-"""What workers do with one shard: plain functions, so that it can be done again elsewhere."""
+"""The tasks on one shard: plain functions, so that another worker can run them again."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -44,7 +44,7 @@ _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 @dataclass(frozen=True)
 class ShardFacts:
-    """What the client keeps of a shard."""
+    """Facts of a shard that the client keeps."""
 
     n_objects: int
     n_bytes: int
@@ -64,7 +64,7 @@ class ShardFacts:
 class ShardSearch:
     """A search of one shard, as it is sent to a worker; the queries are sent apart."""
 
-    shard: str  # how errors call it
+    shard: str  # its name in errors
     number: int  # of the shard among those that are asked
     start: int  # the position of its first object among all
     algorithm: str
@@ -74,13 +74,13 @@ class ShardSearch:
     approximation: Approximation = EXACT
     only: _Array | None = None  # ids that it has, or a mask of its objects
     rows: _Positions | None = None  # of the queries that are meant; all when None
-    floors: _Floats | None = None  # one for each of these
+    floors: _Floats | None = None  # one for each of these rows
     thresholds: _Floats | None = None
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What one shard or several have found, and who searched how many objects for it."""
+    """The hits of one shard or several, and the number of objects that each engine searched."""
 
     found: TopKFound | AboveFound
     engines: Mapping[str, int] = field(default_factory=dict)
@@ -88,10 +88,10 @@ class Answer:
 
 @contextmanager
 def shard_named(shard: str, *, is_search: bool = False) -> Iterator[None]:
-    """Say which shard an error is about; one of fastmks stays what it is.
+    """Add the name of the shard to an error; one of fastmks keeps its type.
 
-    The objects of a shard that is searched were accepted before: what is wrong with an argument is
-    not about the shard.
+    The objects of a searched shard were accepted before, so a wrong argument of a search is not
+    about the shard.
     """
     try:
         yield
@@ -104,7 +104,7 @@ def shard_named(shard: str, *, is_search: bool = False) -> Iterator[None]:
 
 
 def describe_shard(index: Index) -> ShardFacts:
-    """Return what the client wants to know of a shard."""
+    """Return the facts of a shard for the client."""
     view = view_of(index)
     return ShardFacts(
         n_objects=len(index),
@@ -118,7 +118,7 @@ def describe_shard(index: Index) -> ShardFacts:
 
 
 def empty_copy(index: Index) -> Index:
-    """Return an index like this one, without its objects: what queries are checked with."""
+    """Return an index like this one, without its objects, to check queries."""
     return view_of(index).emptied()
 
 
@@ -158,9 +158,9 @@ def search_shard(index: Index, queries: Any, packed: Packed) -> Answer:
 def search_routed(
     index: Index, queries: Any, packed: Packed, routes: _Positions, floors: _Floats | None
 ) -> Answer:
-    """Return the same for some of the queries only, in the rows of all of them.
+    """Return the k best of a shard for some of the queries, in the rows of all of them.
 
-    At first, without floors, for those that are sent to this shard; then for all others.
+    In the first round, without floors, for those that are sent to this shard; then for all others.
     """
     search: ShardSearch = unpack(packed)
     is_mine = routes == search.number
@@ -190,7 +190,7 @@ def search_shard_above(index: Index, queries: Any, packed: Packed) -> Answer:
         view = view_of(index)
         requests = _requests(view, queries, search)
         thresholds = search.thresholds
-        if len(thresholds) == 1:  # one for all, where nobody knew how many there are
+        if len(thresholds) == 1:  # one for all, since the number of queries was unknown
             thresholds = np.full(len(requests[0].queries), thresholds[0])
         found, engine = view.above(requests, thresholds)
         positions = found.positions + search.start
@@ -198,7 +198,7 @@ def search_shard_above(index: Index, queries: Any, packed: Packed) -> Answer:
 
 
 def find_nothing(none: Packed, queries: Any) -> Answer:
-    """Return what there is to be found where nothing is searched."""
+    """Return the answer of a search without objects."""
     with queries_named(queries):
         hits = unpack(none).search_above(given_queries(queries), 0.0)
     nothing = AboveFound(hits.offsets, hits.values, hits.indices, Cost(evaluations=0), hits.ids)
@@ -227,13 +227,13 @@ def _requests(view: IndexView, queries: Any, search: ShardSearch) -> list[Search
 
 
 def given_queries(queries: Any) -> Any:
-    """Return queries as the client has sent them, or as a partition of others holds them."""
+    """Return queries sent by the client, or those of a distributed partition."""
     return unpack(queries) if isinstance(queries, Packed) else queries.objects
 
 
 @contextmanager
 def queries_named(queries: Any) -> Iterator[None]:
-    """Say which partition of distributed queries an error is about."""
+    """Add the name of the partition of distributed queries to an error."""
     try:
         yield
     except InvalidArgument as error:
@@ -253,7 +253,7 @@ def merge_answers(answers: Sequence[Answer], k: int | None) -> Answer:
 
 
 def _put_in_rows(answer: Answer, rows: _Positions, n_queries: int) -> Answer:
-    """Return the answer for some queries as one for all of them, without any for the others."""
+    """Return the answer for some queries in the rows of all; the others have no hits."""
     found = answer.found
     assert isinstance(found, TopKFound)
     assert found.ids is not None

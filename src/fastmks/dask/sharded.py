@@ -64,7 +64,7 @@ sizeof.register(Index)(lambda index: index.nbytes)  # so that Dask moves queries
 
 @dataclass(frozen=True)
 class ShardInfo:
-    """One shard: where it came from, what it holds, and which workers have it.
+    """One shard: its source, its size, and the workers that hold it.
 
     Examples
     --------
@@ -82,10 +82,10 @@ class ShardInfo:
 class ShardedIndex:
     """An index whose objects lie on the workers of a Dask cluster, a shard for each partition.
 
-    It answers as one `fastmks.Index` over all the objects would, to the last bit: the same values,
-    positions and ids, equal values by the smaller position, whatever the number of shards and of
-    workers. `build` and `load` make one. Lost workers cost time and nothing else: Dask builds their
-    shards again, from the data.
+    Its answers are bit-identical to those of one `fastmks.Index` over all the objects: the same
+    values, positions and ids, equal values by the smaller position, for any number of shards and of
+    workers. `build` and `load` return one. A lost worker costs only time: Dask builds its shards
+    again, from the data.
 
     Examples
     --------
@@ -131,7 +131,7 @@ class ShardedIndex:
         threads: int | None = None,
         progress: bool = False,
     ) -> "ShardedIndex":
-        """Build one index for each partition of some data, where the partition is.
+        """Build one index for each partition of some data, on the worker with the partition.
 
         Parameters
         ----------
@@ -143,9 +143,9 @@ class ShardedIndex:
         kernel : Kernel, str or function, default "linear"
             As that of `fastmks.Index`.
         client : distributed.Client, optional
-            The cluster; the client that was made last when not given.
+            The cluster; the client that was created last when not given.
         ids : optional
-            Names for the objects, each once: a dask array, Series or bag in as many partitions; the
+            Ids for the objects, each once: a dask array, Series or bag in as many partitions; the
             name of a column of a DataFrame or of Parquet files; or a sequence, for a dask array of
             known chunks. When not given, the names in FASTA files, and 0, 1, 2 and so on elsewhere.
         algorithm, base : optional
@@ -193,14 +193,14 @@ class ShardedIndex:
         threads: int | None = None,
         progress: bool = False,
     ) -> "ShardedIndex":
-        """Load what `save` has written; each shard is read by the worker that will hold it.
+        """Load an index that `save` has written; each worker reads the shards that it will hold.
 
         Parameters
         ----------
         folder : path-like or fsspec URL
-            Where the workers find it.
+            A folder that the workers can read.
         client : distributed.Client, optional
-            The cluster; the client that was made last when not given.
+            The cluster; the client that was created last when not given.
         kernel, decode, threads : optional
             As those of `fastmks.load`.
         progress : bool, default False
@@ -256,15 +256,15 @@ class ShardedIndex:
             As those of `fastmks.Index.search`; a dask array, bag, DataFrame or Series is searched
             partition by partition, and its answers stay on the workers.
         k, epsilon, relative, rank, delta, seed, only, algorithm, traversal, threads : optional
-            As those of `fastmks.Index.search`; what they promise holds for the merged answer.
+            As those of `fastmks.Index.search`; their promise holds for the merged answer.
         budget : int, optional
             Kernel evaluations per query, shared among the shards: at least k for each.
         seconds : float, optional
             Time for the whole search; shards that must wait for others get less of it.
         rounds : {1, 2}, default 1
-            With 2, each query first goes to the shard that promises most, and what it finds there
-            lets the other shards leave out more: fewer evaluations for twice the waiting, which
-            pays where the kernel is expensive. The answers are the same.
+            With 2, each query first searches the shard whose sample has its best hit, and its k-th
+            value lets the other shards prune more: fewer evaluations for two rounds of waiting,
+            which pays where the kernel is expensive. The answers are the same.
 
         Returns
         -------
@@ -339,7 +339,7 @@ class ShardedIndex:
                 snapshot.cluster, [ask(block) for block in blocks.futures], checked_k
             )
             return DistributedHits(snapshot.cluster, answers, blocks, context, k=checked_k)
-        snapshot.view.count_queries(queries)  # so that what is wrong with them is known here
+        snapshot.view.count_queries(queries)  # so that wrong queries are an error here
         answers = ask(snapshot.cluster.share(queries, len(asked)))
         return make_hits(merge_here(snapshot.cluster, answers, checked_k), context)
 
@@ -439,7 +439,7 @@ class ShardedIndex:
         Parameters
         ----------
         ids : sequence of int or of str
-            Their names.
+            Their ids.
 
         Examples
         --------
@@ -458,8 +458,8 @@ class ShardedIndex:
     def add(self, objects: Any, ids: Any = None) -> np.ndarray[Any, Any] | None:
         """Add objects; the next search finds them.
 
-        They come behind those that are there. The last shard takes them, or a new one where that
-        is as large as the largest.
+        They come after the present ones. The last shard takes them, or a new one where the last is
+        as large as the largest.
 
         Parameters
         ----------
@@ -501,7 +501,7 @@ class ShardedIndex:
         Parameters
         ----------
         ids : sequence of int or of str
-            Their names. One that is not in use is an error, and nothing is removed.
+            Their ids. One that is not in use is an error, and nothing is removed.
 
         Examples
         --------
@@ -527,13 +527,13 @@ class ShardedIndex:
     ) -> None:
         """Let every worker write its shards to a folder, each a file that `fastmks.load` reads too.
 
-        A list of them is written last and at once: whatever happens, the folder holds the index
-        that was there before or this one.
+        A list of them is written last and in one step: after a crash the folder holds the earlier
+        index or this one.
 
         Parameters
         ----------
         folder : path-like or fsspec URL
-            Where all workers can write, and the same place for all of them.
+            A folder that all workers can write to, and the same one for all of them.
         encode : callable (object) -> bytes, optional
             As that of `fastmks.Index.save`.
         progress : bool, default False
@@ -569,7 +569,7 @@ class ShardedIndex:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "a ShardedIndex is a view of what a cluster holds, and cannot be pickled: save it to a "
+            "a ShardedIndex is a view of data on a cluster, and cannot be pickled: save it to a "
             "folder, and load it where it is needed."
         )
 
@@ -593,7 +593,7 @@ class ShardedIndex:
 
     @property
     def shards(self) -> tuple[ShardInfo, ...]:
-        """The shards in the order of their objects, and which workers have them now."""
+        """The shards in the order of their objects, and the workers that hold them now."""
         shards = self._snapshot.shards
         where = self._snapshot.cluster.who_has([shard.index for shard in shards])
         return tuple(
@@ -617,13 +617,13 @@ class ShardedIndex:
         Parameters
         ----------
         n_machines : int, optional
-            The most machines that there could be; as many as there are workers when not given.
+            The most machines to forecast for; the number of workers when not given.
         queries : sequence, optional
-            What to search for; some of the indexed objects when not given.
+            The queries of the timed searches; some of the indexed objects when not given.
         k : int, default 1
             Results per query.
         n_objects : int, optional
-            Forecast for so many objects; as many as there are when not given.
+            Forecast for this many objects; the number in the index when not given.
 
         Returns
         -------
@@ -686,13 +686,13 @@ def _shardable(kernel: Kernel) -> Kernel:
     if joins_at_once(kernel):
         raise InvalidArgument(
             f"kernel must compare objects by themselves; {kernel!r} looks values up in one matrix "
-            "of all objects, which cannot be cut into shards. Pass the function that made them."
+            "of all objects, which cannot be cut into shards. Pass the function that computed them."
         )
     try:
         pack(kernel)
-    except Exception as error:  # of whatever the user's function refers to
+    except Exception as error:  # any error, of the objects that the user's function refers to
         raise InvalidArgument(
             f"kernel must be one that can be sent to workers; {kernel!r} cannot be pickled "
-            f"({error}). A compiled function is one in this process only."
+            f"({error}). A compiled function exists in this process only."
         ) from error
     return kernel

@@ -1,4 +1,4 @@
-"""What a search of shards returns: here, or still on the workers where it was found."""
+"""Answers of a search of shards: on the client, or still on the workers."""
 
 import math
 import os
@@ -32,7 +32,7 @@ _Answered = TypeVar("_Answered", Hits, HitsAbove)
 
 @dataclass(frozen=True)
 class Context:
-    """What all answers of a search have in common."""
+    """Facts that all answers of a search share."""
 
     n_objects: int
     threads: int
@@ -42,7 +42,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Blocks:
-    """Queries that are distributed, by partition: loaded by workers, named, perhaps counted."""
+    """Distributed queries by partition: loaded by workers, with names, and lengths where known."""
 
     futures: Sequence[Future]
     names: Sequence[str]
@@ -50,7 +50,7 @@ class Blocks:
 
 
 def make_hits(answer: Answer, context: Context) -> Hits:
-    """Return the merged answer of all shards as an index gives it."""
+    """Return the merged answer of all shards as hits of an index."""
     found = answer.found
     assert isinstance(found, TopKFound)
     assert found.ids is not None
@@ -58,7 +58,7 @@ def make_hits(answer: Answer, context: Context) -> Hits:
 
 
 def make_hits_above(answer: Answer, context: Context) -> HitsAbove:
-    """Return the merged answer of all shards as an index gives it."""
+    """Return the merged answer of all shards as hits of an index."""
     found = answer.found
     assert isinstance(found, AboveFound)
     assert found.ids is not None
@@ -79,7 +79,7 @@ def _stats(answer: Answer, context: Context) -> Stats:
 
 
 class _Distributed(Generic[_Answered]):
-    """Answers to queries that were distributed themselves, one block for each partition of them."""
+    """Answers to distributed queries, one block for each partition of the queries."""
 
     def __init__(
         self, cluster: Cluster, answers: Sequence[Future], queries: Blocks, context: Context
@@ -98,9 +98,9 @@ class _Distributed(Generic[_Answered]):
         Parameters
         ----------
         folder : path-like or fsspec URL
-            A folder that the workers can write to; it is made if it is not there. Block i becomes
-            ``part-i.npz`` with the arrays of `Hits` (or `HitsAbove`); parts that an earlier call
-            has left there are removed.
+            A folder that the workers can write to; it is created if it does not exist. Block i
+            becomes ``part-i.npz`` with the arrays of `Hits` (or `HitsAbove`); parts of an earlier
+            call in it are removed.
 
         Returns
         -------
@@ -189,7 +189,7 @@ class DistributedHits(_Distributed[Hits]):
 
     @property
     def gap(self) -> Any:
-        """How far the true k-th value of a query may lie above the returned one."""
+        """The most that the true k-th value of a query may lie above the returned one."""
         return self._array("gap", "<f8")
 
     def compute(self) -> Hits:

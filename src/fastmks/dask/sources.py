@@ -1,4 +1,4 @@
-"""Where the objects of a ShardedIndex come from: partitions that workers load themselves."""
+"""Sources of the objects of a ShardedIndex: partitions that workers load themselves."""
 
 import glob
 import math
@@ -37,20 +37,20 @@ class File:
 class Partition:
     """The objects of one shard, not loaded yet."""
 
-    name: str  # how errors call the shard
+    name: str  # the shard's name in errors
     data: Any  # delayed, a future, or a File
-    ids: Any = None  # theirs, likewise; the name of a column; None to number them
-    n_objects: int | None = None  # where it is known before they are loaded
-    names_own: bool = False  # they come with ids
+    ids: Any = None  # the same for ids; the name of a column; None to number them
+    n_objects: int | None = None  # where known before they are loaded
+    names_own: bool = False  # the source has ids
 
 
 def is_distributed(collection: Any) -> bool:
-    """Whether something is held by a cluster, or would be."""
+    """Whether a collection is distributed: held by a cluster, or to be computed there."""
     return is_dask_collection(collection) or isinstance(collection, Future)
 
 
 def make_partitions(collection: Any, ids: Any, *, name: str = "collection") -> list[Partition]:
-    """Return the partitions of whatever `ShardedIndex.build` takes, with their ids where given."""
+    """Return the partitions of a collection for `ShardedIndex.build`, with ids where given."""
     if isinstance(collection, (Delayed, Future)):
         raise InvalidArgument(f"{name} must be {_WANTED}; got one alone: pass [{name}].")
     if is_dask_collection(collection):
@@ -147,11 +147,11 @@ class Loaded:
 
     objects: Any
     ids: Any
-    name: str = ""  # how errors call the partition
+    name: str = ""  # the partition's name in errors
 
     @property
     def columns(self) -> tuple[str, ...] | None:
-        """The names of the columns of a DataFrame."""
+        """The column names of a DataFrame."""
         names = getattr(self.objects, "columns", None)
         return None if names is None else tuple(map(str, names))
 
@@ -163,7 +163,7 @@ class Loaded:
 
 
 def load_partition(data: Any, ids: Any, name: str) -> Loaded:
-    """Return what a partition holds: read from its file, or as its tasks have left it."""
+    """Return the objects of a partition: read from its file, or the result of its task."""
     if isinstance(data, File):
         data = _read_file(data.path)
     elif isinstance(data, Iterator):

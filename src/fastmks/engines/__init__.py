@@ -1,1 +1,1 @@
-"""Engines answer searches: a space evaluates one kernel, and each engine asks it for values."""
+"""Engines answer searches: a space evaluates one kernel, and each engine gets values from it."""

@@ -1,4 +1,4 @@
-"""How much of a search may be left undone, and what is promised about the answer all the same."""
+"""How much of a search may be skipped, and the promise about the answer that still holds."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ OPTIONS = {
     for option in (
         Option("epsilon", "number", _FROM_0, "Values may be this much below the true ones."),
         Option("relative", "number", _FROM_0, "Values may be this share below the true ones."),
-        Option("rank", "integer", _FROM_1, "Hits are among so many best, but for --delta."),
+        Option("rank", "integer", _FROM_1, "All hits are among this many best, but for --delta."),
         Option("delta", "number", _SHARE, "How often --rank may fail: 0.05."),
         Option("budget", "integer", _FROM_1, "Kernel evaluations a query; needs a tree."),
         Option("seconds", "number", _ABOVE_0, "Time for a chunk of queries; needs a tree."),
@@ -53,7 +53,7 @@ OPTIONS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Approximation:
-    """What a search may leave undone; the default is nothing."""
+    """The work that a search may skip; by default none."""
 
     epsilon: float = 0.0
     relative: float = 0.0
@@ -122,12 +122,12 @@ def make_approximation(
 def split_approximation(
     approximation: Approximation, sizes: Sequence[int], k: int
 ) -> list[Approximation]:
-    """Return what may be left undone in each of several parts, so that the promise holds for all.
+    """Return the approximation of each of several parts, so that the promise holds for all.
 
     Promises about values hold for the best of the parts' answers where they hold for each part.
     Objects are drawn from all at once: the draw first decides how many come from each part, and a
-    part that looks at more than its share only adds to what is seen. A budget must be enough for
-    the k best of each part.
+    part that evaluates more than its share only adds objects. A budget must be enough for the k
+    best of each part.
     """
     if approximation.early_stop is None and approximation.n_drawn == 0:
         return [approximation] * len(sizes)
@@ -187,7 +187,7 @@ def _log_chance(n: int, best: int, drawn: int, j: int) -> float:
 
     C(best, j) C(n - best, drawn - j) / C(n, drawn) by Stirling's formula. Its great terms are
     cancelled beforehand, since differences of log-gammas lose all digits for n of 1e12 and more:
-    what is left compares each cell of the table of drawn and best with its mean.
+    the remaining terms compare each cell of the table of drawn and best with its mean.
     """
     off = (j * n - best * drawn) / n  # of whole numbers, so that it keeps its digits
     rest, kept = n - best, n - drawn

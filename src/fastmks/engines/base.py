@@ -21,20 +21,20 @@ _Slots: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class Tracer:
-    """Notes whose values an engine asks for."""
+    """Record of the objects whose values an engine evaluates."""
 
     def __init__(self) -> None:
         self._traced: list[tuple[Space, _core.TracedSpace]] = []
         self._noted: list[_Slots] = []
 
     def core_of(self, space: Space) -> _core.Space:
-        """Return what an engine is to search instead of a space."""
+        """Return the space that an engine must search instead of this one."""
         traced = _core.traced_space(space.core)
         self._traced.append((space, traced))
         return traced
 
     def note(self, space: Space, places: _Slots) -> None:
-        """Note objects whose values an engine asks for apart from a search."""
+        """Record objects whose values an engine evaluates apart from a search."""
         self._noted.append(places if space.order is None else space.order[places])
 
     def evaluated(self, n_objects: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -51,7 +51,7 @@ class Tracer:
 class SearchRequest:
     """A search of one segment: these queries, among the objects in these slots (None: all).
 
-    An index makes one for each of its segments; `dataclasses.replace` narrows it on its way.
+    An index creates one for each of its segments; `dataclasses.replace` narrows it on its way.
     """
 
     queries: Space
@@ -62,14 +62,14 @@ class SearchRequest:
     algorithm: str = "auto"
     traversal: Traversal = DEFAULT_TRAVERSAL
     approximation: Approximation = EXACT
-    # A value per query below which hits do not matter, since k of at least it are known: where
-    # there are fewer than k others, the answer is filled up with it, after all positions.
+    # A value per query: hits below it do not matter, since k values of at least it are known. An
+    # answer with fewer than k other hits is filled up with it, at positions after all objects.
     floors: _Floats | None = None
     tracer: Tracer | None = None
     name_query: Namer = "queries[{}]".format
 
     def core_of(self, space: Space) -> _core.Space:
-        """Return a space as the core is to search it."""
+        """Return the space of the core to search: traced where asked for."""
         return space.core if self.tracer is None else self.tracer.core_of(space)
 
     def of_queries(self, positions: _Slots) -> "SearchRequest":
@@ -84,7 +84,7 @@ class SearchRequest:
     def among_all(
         self, space: Space
     ) -> tuple[_core.Space, _core.Space, _Slots | None, _Slots | None]:
-        """Return what the core is told of a request that examines all objects of a space.
+        """Return the core's arguments for a request that examines all objects of a space.
 
         The objects, the queries, the places to search, and the slot of each place.
         """
@@ -100,20 +100,20 @@ class SearchRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """What an engine did for an answer."""
+    """The work of an engine for an answer."""
 
     evaluations: int
     self_evaluations: int = 0  # beyond those that preparing the queries cost
     query_evaluations: int = 0  # between queries
     bounds: int = 0
-    bound_operations: int = 0  # multiply-adds that the bounds took, of whatever precision
+    bound_operations: int = 0  # multiply-adds of the bounds, in any precision
     nodes: int = 0
     pruned: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class TopKFound:
-    """The k best of each query, (n_queries, k), and how much better a missed one may be.
+    """The k best of each query, (n_queries, k), and how much greater a missed value may be.
 
     `positions` are slots where an engine or a segment answers.
     """
@@ -122,7 +122,7 @@ class TopKFound:
     positions: _Slots
     gap: _Floats
     cost: Cost
-    ids: np.ndarray[Any, Any] | None = None  # once the answer has left the index
+    ids: np.ndarray[Any, Any] | None = None  # in answers of an index, not of an engine
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class AboveFound:
     values: _Floats
     positions: _Slots
     cost: Cost
-    ids: np.ndarray[Any, Any] | None = None  # once the answer has left the index
+    ids: np.ndarray[Any, Any] | None = None  # in answers of an index, not of an engine
 
 
 class Engine(Protocol):
@@ -144,17 +144,17 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """What users call it."""
+        """The name that users pass."""
         ...
 
     @property
     def space(self) -> Space:
-        """The objects it searches."""
+        """The objects that it searches."""
         ...
 
     @property
     def n_bytes(self) -> int:
-        """Memory of what it has built, beside the objects."""
+        """Memory of its structures, without the objects."""
         ...
 
     def top_k(self, request: SearchRequest, k: int) -> TopKFound:

@@ -1,4 +1,4 @@
-"""Faults of the core, which knows places only, as errors that name the objects."""
+"""Faults of the core, which knows places only, as errors with the ids of the objects."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -25,12 +25,12 @@ _SCAN_INSTEAD = (
 
 
 def finite_advice(kernel: Kernel) -> str:
-    """Return what each kind of kernel in an expression advises."""
+    """Return the advice of each kind of kernel in an expression."""
     return " ".join(dict.fromkeys(leaf.finite_advice for _, leaf in leaves(kernel)))
 
 
-class named_faults:  # noqa: N801, a context manager, on the way of every search
-    """Turn faults of the core into errors that name the objects."""
+class named_faults:  # noqa: N801, a context manager; every search enters it
+    """Turn faults of the core into errors with the ids of the objects."""
 
     __slots__ = ("kernel", "name_object", "name_query")
 
@@ -47,12 +47,12 @@ class named_faults:  # noqa: N801, a context manager, on the way of every search
             raise _ERRORS[kind](self, *fault.args) from None
 
     def pair(self, query: int, place: int) -> str:
-        """Return the names of a query and an object, or `itself`."""
+        """Return the texts for a query and an object, or `itself`."""
         other = "itself" if place == _core.itself else self.name_object(place)
         return f"{self.name_query(query)} and {other}"
 
     def value(self, query: int, place: int, value: float) -> str:
-        """Return the value that the kernel gives a pair, as the begin of a sentence."""
+        """Return the value that the kernel gives a pair, as the beginning of a sentence."""
         return f"{self.kernel!r} gives {self.pair(query, place)} the value {value}"
 
 
@@ -71,7 +71,7 @@ def _self_value(at: named_faults, place: int, value: float) -> FastmksError:
             "Normalized."
         )
     return KernelValueError(
-        f"{cause} which is not a zero object: below 1e-270 underflow may have eaten its digits. "
+        f"{cause} which is not a zero object: below 1e-270 its digits may be lost to underflow. "
         "Rescale the objects; for vectors, use Cosine() in place of Normalized(Linear())."
     )
 
@@ -139,12 +139,12 @@ def _above_bound(
 def _damage(_at: named_faults, _what: str) -> FastmksError:
     return IndexFileError(
         "a tree or filter of the index loses objects: the file that it was loaded from was "
-        "changed after it was written. Build the index anew from its objects. (If it came from "
+        "changed after it was written. Build the index again from its objects. (If it came from "
         "no file, this is a fault of fastmks: algorithm='scan' needs neither.)"
     )
 
 
-# CoordinateFault is not here: the filter of codes knows what to say of it.
+# CoordinateFault is not here: the filter of codes raises its error.
 _ERRORS: dict[type[BaseException] | None, Callable[..., FastmksError]] = {
     _core.ValueFault: _not_finite,
     _core.SelfValueFault: _self_value,

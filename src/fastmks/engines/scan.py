@@ -1,4 +1,4 @@
-"""The engine that evaluates every pair: oracle of all others, fast path where nothing prunes."""
+"""The engine that evaluates every pair: the reference for all others, fast without pruning."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -14,7 +14,7 @@ __all__ = ["Scan"]
 
 @dataclass(frozen=True)
 class Scan:
-    """Evaluates the kernel on every pair."""
+    """The engine that evaluates the kernel on every pair."""
 
     space: Space
     name: ClassVar[str] = "scan"

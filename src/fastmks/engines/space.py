@@ -33,7 +33,7 @@ class Rounding(NamedTuple):
     absolute: float
 
     def joined(self, other: "Rounding") -> "Rounding":
-        """Return what holds between the objects of two spaces."""
+        """Return the rounding of values between the objects of two spaces."""
         return Rounding(max(self.relative, other.relative), max(self.absolute, other.absolute))
 
 
@@ -94,7 +94,7 @@ class Space:
         return place_of[slots]
 
     def in_first_order(self) -> Objects:
-        """Return the objects by slot: these themselves, or copies."""
+        """Return the objects by slot: as they are, or copied."""
         if self.order is None:
             return self.objects
         return self.objects.take(self.places_of(np.arange(len(self))))
@@ -110,7 +110,7 @@ class Space:
 
     @property
     def has_bounds(self) -> bool:
-        """Whether the kernel has upper bounds of its own, much cheaper than its values."""
+        """Whether the kernel has upper bounds of its own, which cost much less than its values."""
         return self.core.has_bounds
 
     @property
@@ -139,7 +139,7 @@ class Space:
 
     @property
     def rounding(self) -> Rounding:
-        """How far a value may lie from the exact one, among the objects of this space.
+        """The most that a value may differ from the exact one, among the objects of this space.
 
         Infinite where no such bound holds. For queries, join it with that of their space.
         """
@@ -206,7 +206,7 @@ def _is_mercer(kernel: Kernel, objects: Objects, fields: tuple[int, ...]) -> boo
 
 
 def has_normalization(kernel: Kernel) -> bool:
-    """Whether preparing objects evaluates K(x, x), which may be what no kernel can have."""
+    """Whether preparing objects evaluates K(x, x), so that a wrong value is an error then."""
     return _count_normalizations(kernel) > 0
 
 

@@ -1,4 +1,4 @@
-"""How a tree is walked and how its levels are spaced: knobs that change costs, never answers."""
+"""How a search walks a tree, and how far apart its levels are: costs change, answers do not."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,13 +15,13 @@ _ORDERS = ("auto", "best-first", "level")
 
 @dataclass(frozen=True, kw_only=True)
 class Traversal:
-    """How a tree search goes about it. No setting changes an exact answer, only its cost.
+    """Settings of a tree search. They change the cost of an exact answer, never the answer.
 
     Parameters
     ----------
     order : {"auto", "best-first", "level"}, default "auto"
-        Which node is next: the one with the greatest bound, or all of a level at once, which makes
-        large blocks for kernels that cost much per call. "auto" measures the cost of a call.
+        The next node: the one with the greatest bound, or all of a level at once, which gives
+        large blocks to kernels that cost much per call. "auto" measures the cost of a call.
     block : int, optional
         Subtrees of at most this many objects are evaluated whole. 1 needs the fewest evaluations;
         chosen from the measured cost of one evaluation when not given.

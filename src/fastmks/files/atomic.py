@@ -1,4 +1,4 @@
-"""Replace a file as a whole or not at all, whatever happens meanwhile."""
+"""Replace a file as a whole or not at all, also at a crash."""
 
 import errno
 import os
@@ -13,12 +13,12 @@ __all__ = ["mode_of", "optional_flags", "replace_file", "set_mode", "sync_folder
 
 try:
     import fcntl
-except ImportError:  # Windows, where nobody can remove a file that is open: as good as a lock
+except ImportError:  # Windows, where an open file cannot be removed: as good as a lock
     fcntl = None  # type: ignore[assignment]
 
 _Piece: TypeAlias = "bytes | memoryview"
 _IS_POSIX = os.name == "posix"
-_OWNER = 0o600  # what the owner of an unfinished file may do in any case: remove it
+_OWNER = 0o600  # the owner must be able to remove an unfinished file
 
 
 def replace_file(
@@ -27,9 +27,9 @@ def replace_file(
     """Write pieces into a new file, flush it to disk, and put it in the place of `path`.
 
     A program that opens `path` finds the old file or the new one, also after a crash. A link stays
-    one: what it points to is replaced. The new file has this mode from its first byte on, by
-    default that of the old one, or where there is none what the system gives new files. Where
-    anything goes wrong, the old file stays; an OSError names `path`.
+    one: its target is replaced. The new file has this mode from its first byte on, by
+    default that of the old one, or for a new file the default of the system. After an error the old
+    file stays; an OSError names `path`.
     """
     try:
         _replace(Path(os.fsdecode(os.path.realpath(path))), pieces, mode)
@@ -40,7 +40,7 @@ def replace_file(
 
 
 def optional_flags(*names: str) -> int:
-    """Return flags of `os.open` by their names, without those that this system does not know."""
+    """Return the flags of `os.open` with these names that this system knows."""
     flags = 0
     for name in names:
         flags |= getattr(os, name, 0)
@@ -48,7 +48,7 @@ def optional_flags(*names: str) -> int:
 
 
 def mode_of(path: str | os.PathLike[str]) -> int | None:
-    """Return the mode of a file; None where there is none."""
+    """Return the mode of a file; None where none exists."""
     try:
         return stat.S_IMODE(Path(path).stat().st_mode)
     except FileNotFoundError:
@@ -56,7 +56,7 @@ def mode_of(path: str | os.PathLike[str]) -> int | None:
 
 
 def set_mode(file: int, mode: int | None) -> None:
-    """Give an open file a mode, unless that is None."""
+    """Set the mode of an open file, unless that is None."""
     if mode is not None and _IS_POSIX and stat.S_IMODE(os.fstat(file).st_mode) != mode:
         os.fchmod(file, mode)
 
@@ -64,7 +64,7 @@ def set_mode(file: int, mode: int | None) -> None:
 def _replace(target: Path, pieces: Iterable[_Piece], mode: int | None) -> None:
     old = _mode(target)
     mode = old if mode is None else mode
-    prefix = f".fastmks-{zlib.crc32(os.fsencode(target.name)):08x}-"  # any length of name will do
+    prefix = f".fastmks-{zlib.crc32(os.fsencode(target.name)):08x}-"  # a name of any length works
     _remove_abandoned(target.parent, prefix)
     file, temporary = _create(target.parent, prefix, 0o666 if mode is None else _OWNER)
     try:
@@ -88,7 +88,7 @@ def _replace(target: Path, pieces: Iterable[_Piece], mode: int | None) -> None:
 
 
 def _mode(target: Path) -> int | None:
-    """Return the mode of the file that is to be replaced; None where there is none."""
+    """Return the mode of the file that is to be replaced; None where none exists."""
     try:
         mode = target.stat().st_mode
     except FileNotFoundError:
@@ -103,7 +103,7 @@ def _mode(target: Path) -> int | None:
 def _create(folder: Path, prefix: str, mode: int) -> tuple[int, Path]:
     """Open a new file that is locked as long as it is being written, and return its name.
 
-    Between being made and being locked it may be taken for one that was abandoned.
+    Between its creation and its lock another process may take it for an abandoned one.
     """
     while True:
         path = folder / f"{prefix}{os.getpid()}-{os.urandom(4).hex()}.tmp"
@@ -119,7 +119,7 @@ def _create(folder: Path, prefix: str, mode: int) -> tuple[int, Path]:
 
 
 def _remove_abandoned(folder: Path, prefix: str) -> None:
-    """Remove what killed processes left of their attempts: files that nobody has locked."""
+    """Remove unfinished files of killed processes: those that no process has locked."""
     with suppress(OSError):
         for path in list(folder.glob(f"{prefix}*.tmp")):
             with suppress(OSError):
@@ -145,8 +145,8 @@ def _write(file: int, piece: _Piece) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the new name last; some file systems cannot, and need not."""
-    if not _IS_POSIX:  # folders cannot be opened there
+    """Flush the new name to disk; some file systems cannot, and need not."""
+    if not _IS_POSIX:  # folders cannot be opened on such systems
         return
     file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

@@ -30,7 +30,7 @@ _Piece: TypeAlias = "bytes | memoryview"
 
 
 class Container:
-    """A record in the bytes of a file, which were checked as far as its header.
+    """A record in the bytes of a file; only its header was checked.
 
     Examples
     --------
@@ -61,12 +61,12 @@ class Container:
 
     @property
     def n_bytes(self) -> int:
-        """How long the file is, but for its checksums."""
+        """The length of the file without its checksums."""
         return self._layout.covered
 
     @property
     def is_verified(self) -> bool:
-        """Whether every byte is known to be what was written."""
+        """Whether every byte was compared with its checksum."""
         return self._is_verified
 
     def verify(self, *, progress: Progress | None = None, threads: int | None = None) -> None:
@@ -90,14 +90,14 @@ class Container:
 def write_record(path: str | os.PathLike[str], record: Record, *, mode: int | None = None) -> None:
     """Write a record to a file, which is replaced as a whole or not at all.
 
-    Takes no memory to speak of beside the record. What goes wrong is an OSError; then a file that
-    was there is what it was. The mode is that of the old file when not given.
+    Takes almost no memory beside the record. A failure is an OSError and leaves an old file
+    unchanged. The mode is that of the old file when not given.
     """
     replace_file(path, _pieces(record), mode=mode)
 
 
 def to_bytes(record: Record) -> bytes:
-    """Return what `write_record` would write."""
+    """Return the bytes that `write_record` would write."""
     return b"".join(_pieces(record))
 
 
@@ -109,7 +109,7 @@ def from_bytes(data: bytes) -> Record:
 
 
 def container_of(data: bytes, name: str) -> Container:
-    """Return the container in the bytes of a file, in memory; `name` is how errors call it."""
+    """Return the container in the bytes of a file, in memory; errors call it `name`."""
     _check_byte_order()
     layout = read_layout(lambda begin, end: bytes(data[begin:end]), len(data), name)
     array = np.frombuffer(data, dtype=np.uint8)
@@ -121,12 +121,12 @@ def container_of(data: bytes, name: str) -> Container:
 
 
 def open_record(path: str | os.PathLike[str], *, mmap: bool) -> Container:
-    """Open a file that `write_record` has written.
+    """Return the container in a file that `write_record` has written.
 
-    With `mmap` its arrays are mapped: they take no memory until they are used, which processes
-    share, and nothing but the header has been verified. Without, everything is read and verified.
+    With `mmap` its arrays are mapped: they take no memory until they are used, processes share
+    that memory, and only the header has been verified. Without, everything is read and verified.
     The file may be replaced meanwhile, as `write_record` does, but must not be changed in place:
-    a mapped file that is made shorter ends the process.
+    a mapped file that is truncated ends the process.
     """
     _check_byte_order()
     name = os.fspath(path)
@@ -158,7 +158,7 @@ def _check_byte_order() -> None:
 
 
 def _pieces(record: Record) -> Iterator[_Piece]:
-    """Yield a file from its beginning to its end."""
+    """Yield the bytes of a file from its beginning to its end."""
     _check_byte_order()
     header, parts = make_header(record)
     checksums = _Checksums()
@@ -196,7 +196,7 @@ class _Checksums:
         self._length = 0  # of the block so far
 
     def add(self, piece: _Piece) -> _Piece:
-        """Return the piece, once it is counted in."""
+        """Return the piece, after adding it to the checksums."""
         view = memoryview(piece)
         while len(view):
             part = view[: BLOCK - self._length]
@@ -228,7 +228,7 @@ def _check_blocks(
     threads: int,
 ) -> None:
     """Refuse a file of which a block differs from its checksum; the first such block is named."""
-    from concurrent.futures import ThreadPoolExecutor  # here, since importing it costs time
+    from concurrent.futures import ThreadPoolExecutor  # here, since the import takes time
 
     n_blocks = len(layout.checksums)
 
@@ -252,14 +252,14 @@ def _check_blocks(
 
 
 def _check_bools(record: Record, name: str) -> None:
-    """Refuse bools that are neither: what compiled code does with them is not defined."""
+    """Refuse bools that are neither 0 nor 1: compiled code does not define their value."""
     for key, array in record.arrays.items():
         if array.dtype == bool and array.size and array.view(np.uint8).max() > 1:
             raise IndexFileError(f"the array {key!r} of {name} has bools that are neither 0 nor 1.")
 
 
 def _read_all(file: int, layout: Layout, name: str) -> _Bytes:
-    """Return all arrays in memory of their own, verified while they are read."""
+    """Return all arrays in new memory, verified while they are read."""
     data = _aligned(layout.covered)
     view = data.data
     _check_blocks(
@@ -289,7 +289,7 @@ def _read_into(file: int, begin: int, view: memoryview, name: str) -> memoryview
 
 
 def _read_at(file: int, begin: int, view: memoryview) -> int:
-    """Read from a place in a file, in one of several threads, and return how much it was."""
+    """Read from a place in a file, in one of several threads, and return the number of bytes."""
     if hasattr(os, "preadv"):
         return os.preadv(file, [view], begin)
     with _SEEKING:  # Windows has one place for all
@@ -304,7 +304,7 @@ def _cut_meanwhile(name: str) -> IndexFileError:
 
 
 def _map(file: int, size: int, name: str) -> _Bytes:
-    """Map a file. Before Python 3.13 the map keeps a file descriptor of its own."""
+    """Return the map of a file. Before Python 3.13 it keeps a file descriptor of its own."""
     try:
         if sys.version_info >= (3, 13):
             mapped = memory.mmap(file, size, access=memory.ACCESS_READ, trackfd=False)
@@ -316,7 +316,7 @@ def _map(file: int, size: int, name: str) -> _Bytes:
 
 
 def _aligned(size: int) -> _Bytes:
-    """Return memory that begins as arrays in a file do."""
+    """Return memory with the alignment of arrays in a file."""
     memory = np.empty(size + ALIGNMENT, dtype=np.uint8)
     begin = -memory.ctypes.data % ALIGNMENT
     return memory[begin : begin + size]

@@ -1,4 +1,4 @@
-"""The header of a file: where its facts and arrays are (docs/developers/format.md)."""
+"""The header of a file: its facts and the places of its arrays (docs/developers/format.md)."""
 
 import json
 import math
@@ -25,7 +25,7 @@ _MOST_AXES = 32
 _MOST_BYTES = 2**63 - 1
 
 _Array: TypeAlias = np.ndarray[Any, Any]
-# What reads bytes `begin` to `end`.
+# A function that reads bytes `begin` to `end`.
 _Read: TypeAlias = Callable[[int, int], bytes]
 _DTYPES = {
     "BOOL": np.dtype(np.bool_),
@@ -41,7 +41,7 @@ _DTYPES = {
     "F64": np.dtype(np.float64),
 }
 _CODES = {dtype: code for code, dtype in _DTYPES.items()}
-# How files begin that are taken for an index, and what they are.
+# First bytes of other files that users take for an index, and their formats.
 _KINDS = {
     b"PK\x03\x04": "a zip archive, as numpy's .npz files are",
     b"\x93NUMPY": "a numpy array",
@@ -73,15 +73,15 @@ class Layout:
     checksums: tuple[int, ...]
 
     def block(self, number: int) -> tuple[int, int]:
-        """Return where a block begins and ends."""
+        """Return the begin and the end of a block."""
         return number * BLOCK, min(self.covered, (number + 1) * BLOCK)
 
     def is_whole(self, number: int, data: Any) -> bool:
-        """Whether the bytes of a block are those that were written."""
+        """Whether the bytes of a block match its checksum."""
         return zlib.crc32(data) == self.checksums[number]
 
     def damage(self, number: int, name: str) -> IndexFileError:
-        """Return the error about a block that is not whole."""
+        """Return the error about a damaged block."""
         begin, end = self.block(number)
         return IndexFileError(
             f"{name} is damaged: its bytes {begin} to {end - 1} are not those that were written."
@@ -89,7 +89,7 @@ class Layout:
 
 
 def make_header(record: Record) -> tuple[bytes, list[_Array | bytes]]:
-    """Return the header of a record, and what follows it up to the checksums.
+    """Return the header of a record, and the arrays after it up to the checksums.
 
     The header has its length before it. Arrays come in the order of their names, so that equal
     records make equal files.
@@ -147,9 +147,9 @@ def _with_length(header: str) -> bytes:
 
 
 def read_layout(read: _Read, size: int, name: str) -> Layout:
-    """Return what a file of `size` bytes holds, from its header and its checksums alone.
+    """Return the contents of a file of `size` bytes, from its header and its checksums alone.
 
-    Checks all there is to check without reading the arrays. `name` is what errors call the file.
+    Checks everything that does not need the arrays. Errors call the file `name`.
     """
     header, data = _read_header(read, size, name)
     facts = _read_facts(header.pop(_METADATA, None), name)
@@ -162,7 +162,7 @@ def read_layout(read: _Read, size: int, name: str) -> Layout:
 
 
 def _read_header(read: _Read, size: int, name: str) -> tuple[dict[str, Any], int]:
-    """Return the header, and where the data begin."""
+    """Return the header, and the byte where the data begin."""
     if size == 0:
         raise IndexFileError(f"{name} is empty.")
     head = read(0, min(size, 16))
@@ -171,7 +171,7 @@ def _read_header(read: _Read, size: int, name: str) -> tuple[dict[str, Any], int
     length = int.from_bytes(head[:8], "little")
     if length > _LONGEST_HEADER:
         raise IndexFileError(
-            f"{name} has a header of {length} bytes; {_LONGEST_HEADER} are the most there may be."
+            f"{name} has a header of {length} bytes; {_LONGEST_HEADER} are the most allowed."
         )
     if 8 + length > size:
         raise IndexFileError(
@@ -191,7 +191,7 @@ def _tell(head: bytes, size: int) -> str:
 
 
 def _read_json(text: str | bytes, name: str) -> Any:
-    """Return what JSON says, where it is JSON and says each thing once."""
+    """Return the value of JSON text; an error where it is not JSON or repeats a name."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
@@ -212,7 +212,7 @@ def _read_json(text: str | bytes, name: str) -> Any:
 
 
 def _read_facts(metadata: Any, name: str) -> Mapping[str, Any]:
-    """Return the facts, where the file is of a format and a version that can be read."""
+    """Return the facts; another format or an unknown version is an error."""
     is_text = isinstance(metadata, dict) and all(isinstance(v, str) for v in metadata.values())
     if not is_text or metadata.get("format") != "fastmks":
         raise IndexFileError(
@@ -231,7 +231,7 @@ def _read_facts(metadata: Any, name: str) -> Mapping[str, Any]:
 
 
 def _read_entries(header: dict[str, Any], data: int, size: int, name: str) -> dict[str, Entry]:
-    """Return where all arrays are: each where the one before ends, the last at the end."""
+    """Return the places of all arrays: each begins where the one before ends, without gaps."""
     entries = {}
     at = data
     for key, value in header.items():
@@ -252,7 +252,7 @@ def _read_entries(header: dict[str, Any], data: int, size: int, name: str) -> di
 
 
 def _read_entry(value: Any, at: int, data: int) -> Entry | None:
-    """Return an entry that must begin at byte `at`; None where it is wrong."""
+    """Return an entry that must begin at byte `at`; None where it does not."""
     if not isinstance(value, dict) or value.keys() != {"dtype", "shape", "data_offsets"}:
         return None
     code, shape, offsets = value["dtype"], value["shape"], value["data_offsets"]

@@ -1,4 +1,4 @@
-"""Change the file of an index while nobody else does: a lock, and a check of its journal."""
+"""Exclusive changes of the file of an index: a lock, and a check of its journal."""
 
 import os
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ def journal_of(file: Path) -> Path:
 
 
 def n_pending(file: Path) -> int:
-    """Return how many changes a service has acknowledged that the file itself does not have."""
+    """Return the number of changes that a service acknowledged and that the file lacks."""
     read = read_journal(journal_of(file))
     if read is None or not read.changes:
         return 0
@@ -28,9 +28,9 @@ def n_pending(file: Path) -> int:
 
 
 def lock_file(file: Path) -> int:
-    """Keep others from changing an index, and return the lock; it ends with the process.
+    """Return a lock against changes of an index by others; it ends with the process.
 
-    A service also keeps its journal locked: removing the file of the lock lets no other process in.
+    A service also locks its journal: removing the file of the lock does not admit another process.
     """
     while True:
         lock = os.open(_lock_of(file), os.O_RDWR | os.O_CREAT | optional_flags("O_CLOEXEC"), 0o600)
@@ -56,13 +56,13 @@ def _is_changed(file: Path) -> InvalidArgument:
 def not_served(path: str | os.PathLike[str]) -> Iterator[None]:
     """Refuse to replace a file that a service changes, which would replace it again.
 
-    No lock is made for it: where no service has changed the file before, one may start meanwhile.
+    It creates no lock: where no service has changed the file before, one may start meanwhile.
     """
     file = Path(os.fsdecode(os.path.realpath(path)))
     locks = []
     try:
         for each in (_lock_of(file), journal_of(file)):
-            with suppress(OSError):  # there is none, or the file system has no locks
+            with suppress(OSError):  # no lock exists, or the file system has no locks
                 locks.append(os.open(each, os.O_RDONLY | optional_flags("O_CLOEXEC")))
                 if not lock_at_once(locks[-1], is_shared=True):
                     raise _is_changed(file)
@@ -89,14 +89,14 @@ def _lock_of(file: Path) -> Path:
 
 @contextmanager
 def changing(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Let nobody else change the file of an index meanwhile.
+    """Lock the file of an index against changes by others for a block.
 
     A file whose journal has changes that it lacks is refused: they would be lost.
     """
     file = Path(os.fsdecode(os.path.realpath(path)))
     try:
         lock = lock_file(file)
-    except OSError as error:  # no such folder, say
+    except OSError as error:  # for example no such folder
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error
     try:
         if file.exists() and n_pending(file):

@@ -1,8 +1,8 @@
 """The journal of an index: changes that are on disk, and not yet in the file of the index.
 
-A journal begins with the name of the file's content that it belongs to, and goes on with frames,
-one for each flush. A frame is only begun when the one before is on disk, so a crash can leave at
-most the last one torn, and nobody was told that its changes are made.
+A journal begins with the name of the file's content that it belongs to. Frames follow, one for each
+flush. A frame is only begun when the one before is on disk, so a crash can leave at most the last
+one torn, and its changes were not acknowledged.
 
     b"fastmks journal 2\\n", then the name as 64 hexadecimal digits and a newline
     two marks: frames (8 bytes) and bytes (8) that were acknowledged, CRC-32 of these 16 bytes
@@ -12,8 +12,8 @@ All numbers are little-endian. The JSON has no byte 0xff, so a frame is found wh
 and no byte 0, so a part of it that was not written is seen.
 
 A mark is written when its frame is on disk and before its changes are acknowledged, in turn in the
-first place and in the second. It comes to the disk with the next frame or sooner: what it says is
-acknowledged at least. So an end that was cut off is noticed, and only what comes after the marked
+first place and in the second. It is on disk with the next frame or sooner, so at least the marked
+part was acknowledged. A file that was cut short is thus detected, and only bytes after the marked
 part can be taken for a torn frame. Journals of version 1 have no marks.
 """
 
@@ -48,23 +48,23 @@ _SECTOR = 512  # bytes that disks write as a whole
 
 @dataclass(frozen=True)
 class Read:
-    """The contents of a journal: changes in order, and how much of it is whole."""
+    """The contents of a journal: changes in order, and the length of the whole part."""
 
     changes: Sequence[dict[str, Any]]
-    points: Mapping[str, int]  # names of contents, and how many of the changes they have
+    points: Mapping[str, int]  # names of contents, and the number of changes in them
     n_frames: int
     n_bytes: int  # up to the end of the last whole frame
-    torn: bytes  # what follows: a part of a frame that was not acknowledged
-    is_marked: bool  # not where it is of version 1
+    torn: bytes  # bytes after it: a part of a frame that was not acknowledged
+    is_marked: bool  # False for version 1
 
     def missing_in(self, name: str) -> Sequence[dict[str, Any]] | None:
-        """Return the changes that the content of this name has not; None where it is unknown."""
+        """Return the changes that the content of this name lacks; None where it is unknown."""
         begin = self.points.get(name)
         return None if begin is None else self.changes[begin:]
 
 
 def name_content(path: Path) -> str:
-    """Return a name for what a file holds: its length, header and checksums, digested."""
+    """Return a name for the content of a file: a digest of its length, header and checksums."""
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
 
@@ -80,10 +80,10 @@ def name_content(path: Path) -> str:
 
 
 def read_journal(path: Path) -> Read | None:
-    """Return what a journal holds; None where there is none.
+    """Return the contents of a journal; None where none exists.
 
-    What one torn write can explain at its end is dropped. Anything else that is not what was
-    written is an `IndexFileError`: changes that were acknowledged would be lost.
+    Bytes at the end that one torn write can explain are dropped. Any other damage is an
+    `IndexFileError`: changes that were acknowledged would be lost.
     """
     try:
         data = path.read_bytes()
@@ -127,7 +127,7 @@ def _damage(path: Path, at: int, why: str) -> IndexFileError:
 
 
 def _head(name: bytes, n_frames: int, n_bytes: int) -> bytes:
-    """Return what a journal begins with."""
+    """Return the first bytes of a journal."""
     return _MAGIC + name + b"\n" + 2 * _mark(n_frames, n_bytes)
 
 
@@ -137,7 +137,7 @@ def _mark(n_frames: int, n_bytes: int) -> bytes:
 
 
 def _read_marks(data: bytes, path: Path) -> tuple[int, int]:
-    """Return how many frames and bytes were acknowledged, at least: one mark may be torn."""
+    """Return the least number of frames and bytes that were acknowledged: one mark may be torn."""
     marks = [
         (n_frames, n_bytes)
         for n_frames, n_bytes, _ in _MARK.iter_unpack(data[_MARKS:_BEGIN])
@@ -149,7 +149,7 @@ def _read_marks(data: bytes, path: Path) -> tuple[int, int]:
 
 
 def _frame_at(data: bytes, at: int) -> tuple[int, bytes, int] | None:
-    """Return the number of the frame at a place, what it holds, and where it ends; or None."""
+    """Return the number of the frame at a place, its contents, and where it ends; or None."""
     if len(data) - at < _HEAD.size:
         return None
     mark, checksum, number, length = _HEAD.unpack_from(data, at)
@@ -162,7 +162,7 @@ def _frame_at(data: bytes, at: int) -> tuple[int, bytes, int] | None:
 
 
 def _check_following(data: bytes, at: int, path: Path) -> None:
-    """Refuse damage that has a whole frame after it, which is not what a crash leaves."""
+    """Refuse damage with a whole frame after it, which no crash leaves."""
     following = data.find(_FRAME, at + 1)
     while following >= 0:
         if _frame_at(data, following) is not None:
@@ -171,7 +171,7 @@ def _check_following(data: bytes, at: int, path: Path) -> None:
 
 
 def _is_torn(data: bytes, at: int, number: int) -> bool:
-    """Whether a crash while the frame of this number was written explains what is there of it.
+    """Whether a crash during the write of the frame of this number explains these bytes.
 
     That is a frame that lacks its end, or has zeros up to the end of some sectors, or both.
     """
@@ -218,31 +218,31 @@ def _parse(payload: bytes, path: Path) -> dict[str, Any]:
 class Journal:
     """A journal that changes are written to. One thread uses it at a time.
 
-    It is locked as long as it is open. One that was removed meanwhile is put back before the next
-    frame; one that was replaced is not written to any more, since another process writes there.
+    It is locked as long as it is open. A journal that was removed meanwhile is written again before
+    the next frame; a replaced one is not written to any more, since another process writes there.
     """
 
     def __init__(self, path: Path, *, n_frames: int, n_bytes: int, mode: int | None = None) -> None:
         self.path = path
         self.n_bytes = n_bytes
-        self.is_broken = False  # what is on disk is not known: nothing can be promised any more
+        self.is_broken = False  # then the disk's content is unknown: no more changes
         self._n_frames = n_frames
         self._file = _open_locked(path)
         set_mode(self._file, mode)
         if os.fstat(self._file).st_size != n_bytes:  # a torn frame
             os.ftruncate(self._file, n_bytes)
         os.fsync(self._file)
-        self._mark()  # changes that were replayed are seen from now on, acknowledged or not
+        self._mark()  # replayed changes count as acknowledged: searches find them from now on
 
     @classmethod
     def begin(cls, path: Path, name: str, *, mode: int | None = None) -> "Journal":
-        """Put an empty journal in the place of the one there is, at once and for good."""
+        """Return the writer of an empty journal, which replaces the old one in one step."""
         replace_file(path, [_head(name.encode("ascii"), 0, _BEGIN)], mode=mode)
         return cls(path, n_frames=0, n_bytes=_BEGIN)
 
     @classmethod
     def resume(cls, path: Path, read: Read, *, mode: int | None = None) -> "Journal":
-        """Go on with a journal that was read; what is torn at its end is removed."""
+        """Return a writer that continues a journal that was read; a torn end is removed."""
         n_bytes = read.n_bytes
         if not read.is_marked:
             data = path.read_bytes()
@@ -253,7 +253,7 @@ class Journal:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it holds no change."""
+        """Whether the journal holds no change."""
         return self._n_frames == 0
 
     def append(self, changes: Sequence[dict[str, Any]]) -> None:
@@ -264,7 +264,7 @@ class Journal:
         self._append({"changes": list(changes)})
 
     def note_saved(self, name: str) -> None:
-        """Note that the content of this name, not in its place yet, has all changes so far."""
+        """Record that the content of this name, not in place yet, has all changes so far."""
         self._append({"saved_as": name})
 
     def _append(self, held: dict[str, Any]) -> None:
@@ -283,20 +283,20 @@ class Journal:
         try:
             os.fsync(self._file)
         except OSError:
-            self.is_broken = True  # after a failed flush nobody knows what is on disk
+            self.is_broken = True  # after a failed flush the content of the disk is unknown
             raise
         self.n_bytes += len(frame)
         self._n_frames += 1
         self._mark()
 
     def _mark(self) -> None:
-        """Note what is acknowledged; an older note is true as well, if this one gets lost."""
+        """Write a mark of the acknowledged part; an older mark stays true if this one is lost."""
         place = _MARKS + self._n_frames % 2 * _MARK.size
         with suppress(OSError):
             os.pwrite(self._file, _mark(self._n_frames, self.n_bytes), place)
 
     def _put_back(self) -> None:
-        """Write the journal again where it was removed."""
+        """Write the journal again if it was removed."""
         if self.path.exists():
             self.is_broken = True
             raise OSError(errno.EEXIST, "another file has taken its place")
@@ -313,7 +313,7 @@ class Journal:
             done += os.pwrite(self._file, memoryview(frame)[done:], self.n_bytes + done)
 
     def _cut(self) -> None:
-        """Remove what was written of a frame that could not be."""
+        """Remove the written part of a frame that failed."""
         try:
             os.ftruncate(self._file, self.n_bytes)
             os.fsync(self._file)

@@ -1,4 +1,4 @@
-"""Locks on files, which end with their process, and whether a path still names what is locked."""
+"""Locks on files, which end with their process, and a check that a path is the locked file."""
 
 import os
 from pathlib import Path
@@ -14,10 +14,10 @@ HAS_LOCKS = fcntl is not None
 
 
 def lock_at_once(file: int, *, is_shared: bool = False) -> bool:
-    """Lock an open file, and return whether that was possible: not while another has it locked.
+    """Lock an open file, and return whether it succeeded: not while another process has it locked.
 
-    A shared lock is possible while others are shared too. Where the system has no such locks it is
-    always possible, and keeps nobody away.
+    A shared lock succeeds while others are shared too. Where the system has no such locks it always
+    succeeds, and blocks no other process.
     """
     if fcntl is None:
         return True

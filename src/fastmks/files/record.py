@@ -1,4 +1,4 @@
-"""Records: anything that goes to a file, as plain facts and arrays by name."""
+"""Records: the content of files, as plain facts and arrays by name."""
 
 import math
 import reprlib
@@ -20,7 +20,7 @@ _KINDS = {dict: "an object", list: "a list", str: "a string", int: "a whole numb
 
 @dataclass(frozen=True)
 class Record:
-    """Facts as JSON has them, and arrays of numbers. What is read of it is checked, not trusted.
+    """Facts as JSON values, and arrays of numbers. Every read is checked: files are not trusted.
 
     Records hold records: `nest` puts them into one, and `part` takes one out again.
     """
@@ -39,7 +39,7 @@ class Record:
         return Record(self.fact(name, dict), arrays)
 
     def fact(self, name: str, kind: type[_T]) -> _T:
-        """Return a fact, which must be there and of this type."""
+        """Return a fact, which must be present and of this type."""
         value = self.facts.get(name)
         is_kind = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
         if not is_kind:
@@ -62,7 +62,7 @@ class Record:
         return value
 
     def array(self, name: str, *dtypes: Any, ndim: int = 1) -> _Array:
-        """Return an array, which must be there, of one of these types, and of n axes."""
+        """Return an array, which must be present, of one of these types, and of n axes."""
         array = self.arrays.get(name)
         if array is None:
             raise IndexFileError(f"the array {name!r} is missing.")

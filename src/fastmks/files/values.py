@@ -60,7 +60,7 @@ def to_plain(values: Sequence[Hashable], *, name: str = "values") -> Record:
 
 
 def from_plain(record: Record) -> list[Any]:
-    """Return the values that a record was made of."""
+    """Return the values in a record."""
     kinds = record.array("kinds", np.uint8)
     if kinds.max(initial=0) > _BYTES:
         raise IndexFileError("the array 'kinds' has kinds of values that are not known.")
@@ -76,7 +76,7 @@ def from_plain(record: Record) -> list[Any]:
         data, offsets = _cut(record, "bytes")
         groups[_BYTES] = [data[begin:end] for begin, end in pairwise(offsets)]
     if [len(group) for group in groups] != counts:
-        raise IndexFileError("the array 'kinds' does not speak of as many values as there are.")
+        raise IndexFileError("the array 'kinds' does not have one entry for each value.")
     if max(counts) == len(kinds):
         return groups[counts.index(len(kinds))]
     left = [iter(group) for group in groups]
@@ -84,7 +84,7 @@ def from_plain(record: Record) -> list[Any]:
 
 
 def _from_numpy(value: np.generic) -> Any:
-    """Return the Python value that a numpy scalar is equal to, or itself where there is none."""
+    """Return the Python value that a numpy scalar is equal to, or itself where none is."""
     if isinstance(value, (np.timedelta64, np.datetime64)):
         return value
     item = value.item()
@@ -92,7 +92,7 @@ def _from_numpy(value: np.generic) -> Any:
 
 
 def _encode_all(texts: list[str]) -> tuple[bytes, list[Any]]:
-    """Return strings one after the other in UTF-8, and what is as long as each."""
+    """Return strings one after the other in UTF-8, and their lengths."""
     joined = "".join(texts)
     if joined.isascii():
         return joined.encode("ascii"), texts
@@ -131,7 +131,7 @@ def _decode_all(data: bytes, offsets: list[int]) -> list[str]:
 
 
 def _encode(value: Any, name: str, depth: int) -> Any:
-    """Return a value as JSON; what JSON has not is a list that begins with what it is."""
+    """Return a value as JSON; a type that JSON lacks is a list that begins with its name."""
     if isinstance(value, np.generic):
         value = _from_numpy(value)
     kind = type(value)

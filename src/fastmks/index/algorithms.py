@@ -15,9 +15,9 @@ __all__ = ["ALGORITHMS", "Algorithm", "check_algorithm"]
 
 @dataclass(frozen=True)
 class Algorithm:
-    """An algorithm: its engine for a request, and what an index that is for it builds at once.
+    """An algorithm: its engine for a request, and the structure that its indexes build at once.
 
-    The planner has the engines of one set of objects, each built when it is first needed.
+    The planner holds the engines of one set of objects; each is built when it is first needed.
     """
 
     name: str

@@ -25,7 +25,7 @@ __all__ = ["BuiltEngines", "HandedBack", "restore_engines"]
 
 @dataclass(frozen=True)
 class _Built:
-    """What there is; replaced as a whole, so that a search keeps what it started with."""
+    """Engines built so far; replaced as a whole, so that a search keeps those it started with."""
 
     space: Space
     tree: Tree | None = None
@@ -33,7 +33,7 @@ class _Built:
 
 
 class BuiltEngines:
-    """Scan, filter and tree of the same objects. Any number of threads may ask at once."""
+    """Scan, filter and tree of the same objects. Any number of threads may use it at once."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class BuiltEngines:
 
     @property
     def space(self) -> Space:
-        """The objects, in the order of the tree once there is one."""
+        """The objects, in the order of the tree once it is built."""
         return self._built.space
 
     @property
@@ -72,37 +72,37 @@ class BuiltEngines:
 
     @property
     def has_offer(self) -> bool:
-        """Whether a filter can be offered, before it is built, for what it costs."""
+        """Whether the cost of a filter can be forecast before it is built."""
         return has_offer(self.space)
 
     @property
     def has_built_filter(self) -> bool:
-        """Whether there is one."""
+        """Whether a filter is built."""
         return self._built.filter is not None
 
     @property
     def built_filter(self) -> CoreFilter | None:
-        """The filter, where there is one."""
+        """The filter; None where none is built."""
         return self._built.filter
 
     @property
     def built_tree(self) -> Tree | None:
-        """The tree, where there is one."""
+        """The tree; None where none is built."""
         return self._built.tree
 
     @property
     def has_built_tree(self) -> bool:
-        """Whether there is a tree."""
+        """Whether a tree is built."""
         return self._built.tree is not None
 
     @property
     def has_built(self) -> tuple[bool, bool]:
-        """Whether there is a tree, and whether there is a filter."""
+        """Whether a tree is built, and whether a filter is."""
         return self.has_built_tree, self.has_built_filter
 
     @property
     def n_bytes(self) -> int:
-        """The memory of the objects and of what was built for them."""
+        """The memory of the objects and of the engines built for them."""
         built = self._built
         n_bytes = built.space.objects.n_bytes
         if built.space.order is not None:
@@ -162,12 +162,12 @@ class BuiltEngines:
                 progress=progress,
                 name=self._name,
             )
-            # A filter keeps the objects in their order before; the next search makes a new one.
+            # A filter keeps the objects in their order before; the next search builds a new one.
             self._built = _Built(tree.space, tree=tree)
             return tree
 
     def record(self, *, encode: Callable[[Any], bytes] | None = None) -> Record:
-        """The objects and what has been built for them, for a file; see `Objects.record`."""
+        """Return the objects and the engines built for them, for a file; see `Objects.record`."""
         built = self._built
         parts = {"objects": built.space.objects.record(encode=encode)}
         if built.tree is not None:
@@ -179,7 +179,7 @@ class BuiltEngines:
 
 @dataclass(frozen=True, kw_only=True)
 class HandedBack:
-    """What a file does not hold: objects, in the order in which they came, or how to read them."""
+    """Objects that a file does not hold, in the order of their ids, or how to read them."""
 
     objects: list[Any] | None = None
     decode: Callable[[bytes], Any] | None = None

@@ -1,4 +1,4 @@
-"""Prove what searches rely on: all that an index has built, against the objects that it holds."""
+"""Prove the figures that searches rely on: all built structures, from the objects."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ __all__ = ["check_snapshot"]
 
 @dataclass(frozen=True)
 class _Part:
-    """A part of a segment that can be proven: `find_fault` is told where to report its steps."""
+    """A part of a segment that can be proven; `find_fault` takes a callback for its steps."""
 
     name: str
     space: Space

@@ -16,7 +16,7 @@ __all__ = ["CurrentSnapshot", "given_ids"]
 
 
 class CurrentSnapshot:
-    """Holds one snapshot; a change puts another in its place."""
+    """Holder of the current snapshot; a change puts another in its place."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
@@ -37,7 +37,7 @@ class CurrentSnapshot:
             if len(names) == 0:
                 return snapshot.ids[:0]
             read = read.copy()
-            if settings.can_fault and not settings.has_one_segment:  # then it is known now
+            if settings.can_fault and not settings.has_one_segment:  # an error comes now
                 Space(read, settings.kernel, name="objects[{}]".format)
             changed = snapshot.with_added(read, names)
             self._recent.add(snapshot, changed, names)
@@ -67,7 +67,7 @@ class CurrentSnapshot:
         snapshot = self.snapshot
         if ids is None:
             for segment in snapshot.segments:
-                _ = segment.data.ids  # those of a file are known to be smaller then
+                _ = segment.data.ids  # reads those of a file: next_id must be greater
         is_text = snapshot.settings.has_text_ids
         names = added_ids(ids, n_objects, next_id=snapshot.next_id, is_text=is_text, is_new=is_new)
         if ids is None:
@@ -89,7 +89,7 @@ class _Recent:
     """
 
     def __init__(self) -> None:
-        self._snapshot: Snapshot | None = None  # that has them
+        self._snapshot: Snapshot | None = None  # the one with these ids
         self._ids: set[Any] = set()
 
     def find(
@@ -104,13 +104,13 @@ class _Recent:
         return is_known
 
     def add(self, before: Snapshot, after: Snapshot, names: np.ndarray[Any, Any]) -> None:
-        """Note the ids that were added."""
+        """Record the ids that were added."""
         if self._follows(before, after):
             self._ids.update(names.tolist())
             self._snapshot = after
 
     def remove(self, before: Snapshot, after: Snapshot, names: np.ndarray[Any, Any]) -> None:
-        """Note the ids that were removed."""
+        """Record the ids that were removed."""
         if self._follows(before, after):
             self._ids.difference_update(names.tolist())
             self._snapshot = after

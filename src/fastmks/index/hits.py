@@ -1,4 +1,4 @@
-"""What a search returns: values and indices, best first, and what they cost."""
+"""Results of searches: values and indices, best first, and the cost of the search."""
 
 import operator
 import time
@@ -19,7 +19,7 @@ _Indices: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 @dataclass(frozen=True, kw_only=True)
 class Stats:
-    """What a search cost.
+    """The cost of a search.
 
     Attributes
     ----------
@@ -36,19 +36,19 @@ class Stats:
     bounds : int
         Upper bounds computed.
     bound_operations : int
-        Multiply-adds that they took, of whatever precision, or operations on 512 bits at once. An
+        Multiply-adds of these bounds, in any precision, or operations on 512 bits at once. An
         evaluation between vectors takes a multiply-add per column.
     nodes : int
         Nodes of a tree visited.
     pruned : mapping of str to int
-        Subtrees and single objects left out, by the bound that did it; "parent" ones came before
-        anything below was evaluated.
+        Subtrees and single objects pruned, by the bound that did it; "parent" bounds prune before
+        anything below is evaluated.
     n_queries, n_objects : int
         Queries asked, and objects searched for each (fewer than the index holds with ``only=``).
     threads : int
         Threads allowed.
     seconds : float
-        From the call to the answer, checks included.
+        Time from the call to the answer, checks included.
 
     Examples
     --------
@@ -121,13 +121,13 @@ class Hits:
     ids : int64 or string array (n_queries, k)
         The same objects by the ids of the index, in an array of the same kind as `Index.ids`.
     stats : Stats
-        What the search cost.
+        The cost of the search.
     gap : float64 array (n_queries,)
         The true k-th value of a query is at most this much above the returned one. 0 means that
         the answer is proven exact, ties included.
     evaluated : bool array (n_objects,), or None
         With ``trace=True``, the objects whose values were evaluated for any of the queries, by
-        position; bounds left out the others.
+        position; bounds pruned the others.
 
     Examples
     --------
@@ -170,7 +170,7 @@ class HitsAbove:
     values, indices, ids : arrays
         As in `Hits`, the queries one after the other.
     stats : Stats
-        What the search cost.
+        The cost of the search.
 
     Examples
     --------

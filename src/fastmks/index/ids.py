@@ -1,7 +1,7 @@
 """The ids of objects: int64s or strings, each once.
 
-Strings lie in an array of one width, as numpy has them, unless a few long ones would make that much
-larger than the strings themselves: then in an array of Python's own (see `as_array`).
+Strings are stored in a numpy array of one width, unless a few long ones would make it much larger
+than the strings themselves: then in an array of Python's strings (see `as_array`).
 """
 
 import re
@@ -40,7 +40,7 @@ LONGEST = 1000  # characters of a new id; files of earlier versions may have lon
 _REFUSED = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # in new ids
 _SHOWN = 80  # characters of an id in a message
 _SPARE = 32  # characters by which a width may exceed twice the mean length
-_BYTES_AT_ONCE = 1 << 24  # of ids that are sought
+_BYTES_AT_ONCE = 1 << 24  # of ids that are searched for
 
 
 def is_text(array: _Array) -> bool:
@@ -80,13 +80,13 @@ def _join(chunks: Sequence[_Array]) -> _Array:
 
 
 def shown(name: Any) -> str:
-    """Return an id as messages have it: escaped, and not too long."""
+    """Return an id as shown in messages: escaped, and not too long."""
     text = repr(name[: _SHOWN + 1] if isinstance(name, str) else name)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 class Ids:
-    """Ids by position, and positions by id. Never changed; put together when first looked at."""
+    """Ids by position, and positions by id. Never changed; joined when first read."""
 
     def __init__(self, *chunks: _Array) -> None:
         self._chunks = chunks
@@ -95,7 +95,7 @@ class Ids:
 
     @staticmethod
     def counted(first: int, size: int) -> "Ids":
-        """Return consecutive numbers, which take no memory until someone wants to see them all."""
+        """Return consecutive numbers, which take no memory until all of them are read."""
         ids = Ids()
         ids._first, ids._size = first, size
         return ids
@@ -104,14 +104,14 @@ class Ids:
         return self._size
 
     def extended(self, more: _Array) -> "Ids":
-        """Return these and some more."""
+        """Return these ids and more of them."""
         ids = Ids()
         ids._chunks, ids._size = (*self.chunks, more), self._size + len(more)
         return ids
 
     @property
     def chunks(self) -> tuple[_Array, ...]:
-        """The ids in pieces, as they came."""
+        """The ids in chunks, as they were added."""
         return self._chunks or (self.array,)
 
     @cached_property
@@ -141,16 +141,16 @@ class Ids:
         return self.array[positions] if self._first is None else self._first + positions
 
     def name(self, position: int) -> str:
-        """Return how errors and pictures call the object at a position."""
+        """Return the text that errors and pictures use for the object at a position."""
         (name,) = self.at(np.array([position])).tolist()
         return f"object {shown(name)}"
 
     def may_have(self, name: Any) -> bool:
-        """Whether an id lies between the least and the greatest: soon said."""
+        """Whether an id lies between the least and the greatest: a fast check."""
         return self._size > 0 and bool(self._least <= name <= self._greatest)
 
     def find(self, wanted: _Array) -> _Positions:
-        """Return the positions of ids, -1 for those that are not here."""
+        """Return the positions of ids, -1 for unknown ones."""
         if self._size == 0 or len(wanted) == 0:
             return np.full(len(wanted), -1, dtype=np.int64)
         first = self._counted_from
@@ -163,7 +163,7 @@ class Ids:
         return np.concatenate([self._find_some(wanted[begin : begin + step]) for begin in begins])
 
     def _find_some(self, wanted: _Array) -> _Positions:
-        """Return the positions of some ids; a longer one than all of these is cut, not found."""
+        """Return the positions of some ids, -1 for unknown ones, which may be longer than all."""
         ordered, order = self._order
         alike = wanted.astype(ordered.dtype, copy=False)
         at = np.minimum(np.searchsorted(ordered, alike), self._size - 1)
@@ -171,7 +171,7 @@ class Ids:
 
     @property
     def n_bytes(self) -> int:
-        """The memory that they take."""
+        """The memory of the ids."""
         strings = [chunk for chunk in self._chunks if chunk.dtype.kind == "O"]
         return sum(chunk.nbytes for chunk in self._chunks) + sum(
             sum(map(getsizeof, chunk.tolist())) for chunk in strings
@@ -207,7 +207,7 @@ class Ids:
         return int(array[0]) if is_counted else None
 
     def record(self) -> Record:
-        """What they are made of, for a file."""
+        """Return the ids as a record, for a file."""
         if self.is_text and self.array.dtype.kind == "O":
             return Record({"kind": "strings"}, to_plain(self.array.tolist()).arrays)
         if self.is_text:
@@ -223,7 +223,7 @@ class Ids:
 def restore_ids(record: Record, n_objects: int, *, is_text: bool) -> Ids:
     """Return the ids of a file; they must be as many.
 
-    Whether they differ is seen when the first is sought.
+    That they differ is checked when the first is searched for.
     """
     match record.fact("kind", str):
         case "range":
@@ -254,7 +254,7 @@ def restore_ids(record: Record, n_objects: int, *, is_text: bool) -> Ids:
 
 
 def _narrowed(array: _Array) -> _Array:
-    """Return strings of one width as strings of Python's where that takes much less memory."""
+    """Return strings of one width as Python's strings where that takes much less memory."""
     width = array.dtype.itemsize // 4
     if width <= _SPARE or _is_even(width, len(array), int(np.char.str_len(array).sum())):
         return array
@@ -312,7 +312,7 @@ def make_ids(ids: Any, n_objects: int, *, is_new: bool = True) -> _Array:
 
 
 def _check_new(array: _Array) -> None:
-    """Refuse strings as new ids that are long, or that some readers of them cannot take."""
+    """Refuse new ids that are too long, or that hold characters which some readers refuse."""
     names = array.tolist()
     if max(map(len, names), default=0) <= LONGEST and _REFUSED.search("".join(names)) is None:
         return
@@ -331,17 +331,17 @@ def _check_new(array: _Array) -> None:
 
 
 def first_ids(ids: Any, n_objects: int) -> Ids:
-    """Return the ids that an index begins with: those given, or 0, 1, 2 and so on."""
+    """Return the first ids of an index: those given, or 0, 1, 2 and so on."""
     if ids is None:
         return Ids.counted(0, n_objects)
     is_counted = isinstance(ids, range) and ids.step == 1 and len(ids) == n_objects > 0
     if is_counted and ids.start >= -_GREATEST and ids.stop <= _GREATEST:
-        return Ids.counted(ids.start, n_objects)  # which takes no memory
+        return Ids.counted(ids.start, n_objects)  # takes no memory
     return Ids(make_ids(ids, n_objects))
 
 
 def check_room(next_id: int) -> None:
-    """Refuse numbers as ids that no int64 holds, given what would follow them."""
+    """Refuse numbers as ids where the next number would not fit int64."""
     if next_id - 1 > _GREATEST:
         raise InvalidArgument("ids must be given: the greatest int64 is one already.")
 
@@ -373,7 +373,7 @@ def read_ids(ids: Any, name: str) -> _Array:
     rule = f"{name} must be integers that fit int64, or strings"
     try:
         items = list(ids)
-    except TypeError as error:  # a zero-dimensional array says only now that it is one
+    except TypeError as error:  # refuses a zero-dimensional array
         raise InvalidArgument(f"{rule}; got {ids!r}.") from error
     if all(isinstance(item, str) for item in items):
         strings = [str(item) for item in items]
@@ -382,7 +382,7 @@ def read_ids(ids: Any, name: str) -> _Array:
         return as_array(strings) if strings else np.empty(0, dtype=np.int64)
     has_text = any(isinstance(item, str) for item in items)
     for item in items:
-        if has_text and isinstance(item, str):  # another one is odd
+        if has_text and isinstance(item, str):  # the odd one is of another kind
             continue
         is_integer = isinstance(item, (int, np.integer))
         is_integer = is_integer and not isinstance(item, (bool, np.timedelta64))

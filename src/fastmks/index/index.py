@@ -1,4 +1,4 @@
-"""The one object users hold: objects, their ids, a kernel, and the engines that search them."""
+"""The index: objects, their ids, a kernel, and the engines that search them."""
 
 import os
 import time
@@ -28,12 +28,12 @@ __all__ = ["Index", "index_of"]
 
 
 class Index:
-    """Objects and a kernel, to be searched.
+    """An index of objects under a kernel.
 
     Parameters
     ----------
     objects : sequence
-        Whatever the kernel compares: an n x d array, DataFrame or scipy.sparse matrix with one
+        Objects that the kernel compares: an n x d array, DataFrame or scipy.sparse matrix with one
         vector per row, or a list of strings, sets, graphs, time series, tuples of such, or objects
         of your own; the kernel's docstring says which. C-contiguous float32 and float64 arrays,
         and the values of CSR matrices with sorted columns, are not copied: leave them unchanged
@@ -44,14 +44,14 @@ class Index:
         function of two objects (see `fastmks.kernels.Custom`).
     algorithm : {"auto", "scan", "tree", "dual-tree", "filter"}, default "auto"
         How to search; every algorithm returns the same answers. "filter" bounds all values and
-        evaluates what is left: docs/how-it-works/filter.md says for which kernels. "auto" measures,
+        evaluates the rest: docs/how-it-works/filter.md says for which kernels. "auto" measures,
         and chooses between "scan" and "filter" (see `explain`). What "filter", "tree" and
         "dual-tree" need is built now, and otherwise when it is first needed; "dual-tree" builds a
         tree on the queries of each search too, which pays for many queries close to each other.
     base : float, default 1.3
         Levels of the tree are this factor apart; greater than 1.
     ids : sequence of int or of str, optional
-        Your names for the objects, each once; 0 ... n-1 when not given, or the names in a FASTA
+        Your ids for the objects, each once; 0 ... n-1 when not given, or the names in a FASTA
         file that `read_fasta` read. Strings have at most 1000 characters, and no control
         characters.
     copy : bool, default False
@@ -146,7 +146,7 @@ class Index:
 
     @property
     def nbytes(self) -> int:
-        """The memory of objects, ids, and what was built to search them, in bytes."""
+        """The memory of objects, ids and the engines built for them, in bytes."""
         return sum(segment.data.n_bytes for segment in self._current.snapshot.segments)
 
     def search(
@@ -190,30 +190,30 @@ class Index:
         budget : int, optional
             Kernel evaluations per query, at least k: the best answer they allow. Needs a tree.
         seconds : float, optional
-            Time for the whole search: the best answers it allows. Needs a tree; building one that
-            is not there yet does not count.
+            Time for the whole search: the best answers it allows. Needs a tree; the time to build
+            one does not count.
         seed : int, default 0
-            Of the random draws of `rank`: pass another for each call whose failures are to be
+            Seed of the random draws of `rank`: pass another for each call whose failures are to be
             independent.
         only : sequence of ids or boolean mask, optional
             Search among these objects only.
         algorithm : str, optional
-            For this search, instead of the index's own.
+            Algorithm of this search, instead of the index's own.
         traversal : Traversal, optional
             How to walk a tree: for experiments. Exact answers stay the same.
         threads : int, optional
-            For this search, instead of the index's own.
+            Threads of this search, instead of the index's own.
         progress : bool or Progress, default False
             Show a progress bar; or a `fastmks.progress.Progress` whose ``check`` may stop the
             search.
         trace : bool, default False
-            Note whose values were evaluated, as ``hits.evaluated``.
+            Record which objects were evaluated, as ``hits.evaluated``.
 
         Returns
         -------
         Hits
             Unpacks to ``values, indices``, both (n_queries, k): best first, equal values by
-            smaller index. ``stats.kernel_evaluations`` is what the search cost.
+            smaller index. ``stats.kernel_evaluations`` is the cost of the search.
 
         Examples
         --------
@@ -247,7 +247,7 @@ class Index:
         if not snapshot.can_afford(approximation, checked_k):
             snapshot = self._current.merged()
             among, n_among = snapshot.chosen(only), len(snapshot)
-            check_k(k, n_among, what)  # others may have changed it meanwhile
+            check_k(k, n_among, what)  # another thread may have changed it meanwhile
         spaces = snapshot.queries(queries)
         threads, progress = snapshot.threads(threads), as_progress(progress)
         requests = [
@@ -276,7 +276,7 @@ class Index:
     ) -> Hits:
         """Return, for every indexed object, the k others with the greatest kernel value.
 
-        An object is left out of its own answer by its id, not by its value: a duplicate of it
+        An object is excluded from its own answer by its id, not by its value: a duplicate of it
         is found.
 
         Parameters
@@ -397,7 +397,7 @@ class Index:
         threads: int | None = None,
         progress: bool | Progress = False,
     ) -> Plan:
-        """Return what ``algorithm="auto"`` would do with a search, and why.
+        """Return the plan of ``algorithm="auto"`` for a search: the engine, and why.
 
         Parameters
         ----------
@@ -407,7 +407,7 @@ class Index:
         Returns
         -------
         Plan
-            Prints as a table: what each engine would cost, and from what it is known.
+            Prints as a table: the cost of each engine, and the basis of that figure.
             ``plan.as_dict()`` has the same as plain values.
 
         Examples
@@ -431,8 +431,8 @@ class Index:
     def add(self, objects: Any, ids: Any = None) -> np.ndarray[Any, Any]:
         """Add objects; the next search finds them.
 
-        They are copied, and come behind those that are there: equal values rank by who came first.
-        Searches that run meanwhile see all of them or none.
+        They are copied, and come after the present ones: of equal values the older object ranks
+        first. Searches that run meanwhile find all of them or none.
 
         Parameters
         ----------
@@ -466,7 +466,7 @@ class Index:
         Parameters
         ----------
         ids : sequence of int or of str
-            Their names. One that is not in use is an error, and nothing is removed.
+            Their ids. One that is not in use is an error, and nothing is removed.
 
         Examples
         --------
@@ -481,16 +481,16 @@ class Index:
         self._current.remove(ids)
 
     def get(self, ids: Any) -> Any:
-        """Return objects, in the order of their ids and in the form in which the index holds them.
+        """Return objects, in the order of the given ids and in the format of the index.
 
         Vectors are rows of an array or of a sparse matrix, fingerprints rows of booleans, graphs
         pairs (edges, node_labels); strings, sets, series and objects of your own come in a list.
-        What comes back can be searched for, and added again.
+        The returned objects can be used as queries, and added again.
 
         Parameters
         ----------
         ids : sequence of int or of str
-            Their names.
+            Their ids.
 
         Examples
         --------
@@ -505,14 +505,14 @@ class Index:
     def check(self, *, progress: bool | Progress = False) -> None:
         """Raise an error unless all that was built to be searched follows from the objects.
 
-        Checksums tell bytes that have changed; this tells bounds that were forged, or that broken
-        memory or a fault of fastmks made false: with them an exact search can miss objects. Every
+        Checksums detect changed bytes. This check detects wrong bounds, whether forged or caused by
+        broken memory or a fault of fastmks: with them an exact search can miss objects. Every
         figure that a bound of a tree or a filter relies on is proven for every object, and so are
         counts of strings and of graphs, known values of K(x, x), and that ids are unique.
         Takes about as long as building, and the memory of the largest filter besides.
 
-        A kernel with functions of your own must give the same values, to the last bit, as when the
-        index was built.
+        A kernel with functions of your own must give bit-identical values to those when the index
+        was built.
 
         Parameters
         ----------
@@ -522,7 +522,7 @@ class Index:
         Raises
         ------
         IndexFileError
-            Which part of which segment does not follow from the objects, and where.
+            Names the part and the segment that do not follow from the objects, and where.
 
         Examples
         --------
@@ -535,9 +535,9 @@ class Index:
         check_snapshot(self._current.snapshot, as_progress(progress))
 
     def copy(self) -> "Index":
-        """Return an index of the same objects that changes on its own.
+        """Return a copy of the index: changes of one do not affect the other.
 
-        Takes no time: what neither of them changes is shared.
+        Takes no time: unchanged parts are shared.
 
         Examples
         --------
@@ -558,9 +558,9 @@ class Index:
     def save(
         self, path: str | os.PathLike[str], *, encode: Callable[[Any], bytes] | None = None
     ) -> None:
-        """Write the index to a file: objects, ids, kernel, and what was built to search them.
+        """Write the index to a file: objects, ids, kernel, and the engines built for them.
 
-        The file is replaced as a whole: whatever happens, it is the old one or the new one. It is
+        The file is replaced as a whole: after a crash it is the old one or the new one. It is
         in the format that ``docs/developers/format.md`` describes, holds no code, and is read by
         `load`.
 
@@ -570,8 +570,8 @@ class Index:
             The file; an existing one is replaced, unless a running service changes it. ``.fmks``
             is a usual ending.
         encode : callable (object) -> bytes, optional
-            Makes bytes of objects that only your own kernel knows. Without it, these are left out,
-            and handed to `load` again. Everything else needs none.
+            Converts objects that only your own kernel knows to bytes. Without it, the file omits
+            them, and `load` must be given them again. All other objects need no `encode`.
 
         Examples
         --------
@@ -583,7 +583,7 @@ class Index:
         ...     fastmks.load(path).search([1.0, 2.0]).ids
         array([['up']], dtype='<U5')
         """
-        # Here, since importing them takes longer than many a program that does not save.
+        # Imported here, since most programs do not save, and the import takes long.
         from fastmks.files.index_lock import not_served
         from fastmks.index.index_file import write_index
 
@@ -591,11 +591,11 @@ class Index:
             write_index(self, path, encode=encode)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the bytes of a file, and only what a file cannot hold as pickle does."""
+        """Pickle the bytes of a file; functions and Python objects, which no file holds, apart."""
         from fastmks.index.index_file import snapshot_to_bytes
 
         state = {name: value for name, value in self.__dict__.items() if name != "_current"}
-        # The state is that of a class of the user's that is derived from this one.
+        # The state of a class that the user derived from this one.
         data = snapshot_to_bytes(self._current.snapshot)
         return self._unpickled, data, state or None
 

@@ -41,13 +41,13 @@ __all__ = [
 
 _Slots: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 _MOST_SEGMENTS, _MOST_OBJECTS = 1000, 2**48
-_N_PROBES = 5  # objects whose values with each other tell a function from another
+_N_PROBES = 5  # objects whose values with each other identify a function
 _LEAST_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A record to restore an index from, and what the user gives in addition."""
+    """A record to restore an index from, and the user's kernel, objects and decoder."""
 
     record: Record
     check: Callable[[], None]  # raises an error unless every byte is what was written
@@ -64,18 +64,18 @@ def write_index(
     encode: Callable[[Any], bytes] | None = None,
     mode: int | None = None,
 ) -> None:
-    """Write an index to a file that nobody else changes; its mode stays if not given."""
+    """Write an index to a file that no other process changes; its mode stays if not given."""
     check_function("encode", encode)
     write_record(path, record_snapshot(current_of(index).snapshot, encode=encode), mode=mode)
 
 
 def index_to_bytes(index: Index, encode: Callable[[Any], bytes] | None = None) -> bytes:
-    """Return what `write_index` would write to a file."""
+    """Return the bytes that `write_index` would write to a file."""
     return to_bytes(record_snapshot(current_of(index).snapshot, encode=encode))
 
 
 def record_index(snapshot: Snapshot, *, encode: Callable[[Any], bytes] | None) -> Record:
-    """Return what an index is made of. Objects of small segments are put together for it."""
+    """Return an index as a record. Objects of small segments are joined for it."""
     settings = snapshot.settings
     records = {f"part {i}": _record_segment(one, encode) for i, one in enumerate(snapshot.segments)}
     records["none"] = snapshot.like.record(encode=encode)
@@ -95,19 +95,19 @@ def record_index(snapshot: Snapshot, *, encode: Callable[[Any], bytes] | None) -
 
 
 def record_snapshot(snapshot: Snapshot, *, encode: Callable[[Any], bytes] | None = None) -> Record:
-    """Return what a snapshot is made of, without removed objects where they cannot be saved."""
+    """Return a snapshot as a record, without removed objects where they cannot be saved."""
     if lacks_objects(snapshot.like.record(encode=encode)):
-        snapshot = snapshot.compacted()  # they could not be handed back
+        snapshot = snapshot.compacted()  # load could not be given the removed ones
     try:
         return record_index(snapshot, encode=encode)
     except Exception:
         if not any(len(segment.removed) for segment in snapshot.segments):
             raise
-    return record_index(snapshot.compacted(), encode=encode)  # they may be what cannot be saved
+    return record_index(snapshot.compacted(), encode=encode)  # removed ones may be the cause
 
 
 def snapshot_to_bytes(snapshot: Snapshot) -> tuple[bytes, Kernel | None, Any]:
-    """Return the bytes of a file, and what it does not hold: functions, and objects of Python."""
+    """Return the bytes of a file, and what they lack: kernels with functions, Python objects."""
     record, kernel = record_snapshot(snapshot), snapshot.settings.kernel
     is_lacking = lacks_objects(record.part("none"))
     return (
@@ -128,16 +128,16 @@ def snapshot_from_bytes(data: bytes, kernel: Kernel | None, objects: Any) -> Sna
 
 
 def lacks_objects(objects: Record) -> bool:
-    """Whether a record of objects leaves out those that only Python knows."""
+    """Whether a record of objects omits those that only Python knows."""
     n_stores = len(objects.fact("fields", list))
     stores = [objects.part(f"store {i}") for i in range(n_stores)]
     return any(store.facts.get("form") == "left out" for store in stores)
 
 
 def restore_index(source: Source) -> Snapshot:
-    """Return what an index is made of, from a record that may be of anyone's making.
+    """Return the snapshot of an index from a record that is not trusted.
 
-    Parts are looked into when they are first searched, unless a function has to be proven.
+    Parts are restored when they are first searched, unless a function has to be proven.
     """
     record = source.record
     stored = record.fact("kernel", dict)
@@ -219,7 +219,7 @@ class _StoredData(SegmentData):
 
     @property
     def has_built(self) -> tuple[bool, bool]:
-        """Whether there is a tree, and whether there is a filter."""
+        """Whether a tree is built, and whether a filter is."""
         record = self._record
         if self._made is not None:
             return super().has_built
@@ -253,7 +253,7 @@ class _StoredData(SegmentData):
 
 
 def _is_checked() -> None:
-    """There is nothing left to check."""
+    """Do nothing: the bytes were checked."""
 
 
 def _record_segment(segment: Segment, encode: Callable[[Any], bytes] | None) -> Record:
@@ -278,7 +278,7 @@ def _restore_segment(
         removed[0] >= 0 and removed[-1] < n_objects and bool((np.diff(removed) > 0).all())
     )
     if not is_sorted or len(removed) >= n_objects:
-        raise IndexFileError("the objects that have left are not among those that were there.")
+        raise IndexFileError("the removed objects are not among the objects of the segment.")
     data = _StoredData(settings, record, n_objects, source, like, given)
     return Segment(data, removed)
 
@@ -311,7 +311,7 @@ def _record_probes(snapshot: Snapshot) -> Record:
 
 
 def _probe(segment: Segment, slots: _Slots) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return the values of some objects with each other, anew."""
+    """Return the values of some objects with each other, evaluated again."""
     space = segment.space
 
     def name(place: int) -> str:
@@ -324,12 +324,12 @@ def _probe(segment: Segment, slots: _Slots) -> np.ndarray[Any, np.dtype[np.float
 
 
 def _check_probes(snapshot: Snapshot, record: Record) -> None:
-    """Refuse a function that gives some of the objects other values than the one before."""
+    """Refuse a function that gives some of the objects other values than the saved one."""
     segment = max(snapshot.segments, key=len)
     slots = record.array("positions", np.int64)
     wanted = record.array("values", np.float64, ndim=2)
     n = len(slots)
-    _ = segment.space  # so that there are as many objects as the file says
+    _ = segment.space  # restores the objects, so that their number is checked
     is_right = wanted.shape == (n, n) and np.isin(slots, segment.kept).all()
     if not is_right or n == 0 or n > _N_PROBES:
         raise IndexFileError("the values that prove a function are not those of objects.")

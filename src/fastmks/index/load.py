@@ -1,4 +1,4 @@
-"""Read an index from a file. Whatever the file holds, the worst that happens is an error."""
+"""Read an index from a file. A wrong or hostile file is an error, nothing worse."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -36,16 +36,16 @@ def load(
         The file.
     kernel : Kernel or function, optional
         The kernel, where it has functions of your own, which no file holds. Values in the file
-        prove that they are the same functions. Not needed for any other kernel.
+        prove that the functions are the same. Not needed for any other kernel.
     objects : sequence, optional
-        All objects, in the order of the ids, where they are such that only your own kernel knows
-        them and were saved without ``encode``.
+        All objects, in the order of the ids, where only your own kernel knows them and they were
+        saved without ``encode``.
     decode : callable (bytes) -> object, optional
-        Makes objects of the bytes that ``encode`` made.
+        Converts the bytes from ``encode`` to objects.
     mmap : bool, default True
-        Map the file instead of reading it: what searches look at is loaded when they do, and
-        shared with other processes. The file must then be replaced rather than changed in place,
-        as `save` does.
+        Map the file instead of reading it: parts are loaded when a search reads them, and shared
+        with other processes. The file must then be replaced rather than changed in place, as
+        `save` does.
     verify : bool, optional
         When to compare all bytes with their checksums: now, or never. When not given, now for
         files below 64 MiB, and before the first search for larger ones.
@@ -67,7 +67,7 @@ def load(
             f"mmap must be True or False, and verify True, False or None; got {mmap!r} and "
             f"{verify!r}."
         )
-    # Here, since importing them takes longer than many a program that does not load.
+    # Imported here, since most programs do not load, and the import takes long.
     from fastmks.files.container import open_record
 
     return _restore(
@@ -83,7 +83,7 @@ def load_bytes(
     decode: Callable[[bytes], Any] | None = None,
     threads: int | None = None,
 ) -> Index:
-    """Return the index of the bytes of a file, which were read from wherever it is."""
+    """Return the index in the bytes of a file, which the caller has read."""
     from fastmks.files.container import container_of
 
     return _restore(lambda: container_of(data, name), name, True, kernel, None, decode, threads)

@@ -1,4 +1,4 @@
-"""The best of several answers: of parts, of shards. Pure functions; order and grouping are free."""
+"""Merge the answers of segments or shards. Pure functions; order and grouping are free."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,15 +9,15 @@ from fastmks.engines.base import AboveFound, Cost, TopKFound
 
 __all__ = ["NOWHERE", "add_costs", "floors_of", "merge_above", "merge_top_k"]
 
-NOWHERE = 2**62  # the position of what fills an answer up: behind those of all objects
+NOWHERE = 2**62  # the position of entries that fill an answer up: after those of all objects
 
 
 def merge_top_k(found: Sequence[TopKFound], k: int) -> TopKFound:
     """Return the k best of each query from answers over different objects.
 
     Positions must be those of all the objects together. Each answer must hold the k best of its own
-    objects, or all of them. What it missed is then at most its gap above its own k-th value, and
-    that is at most the k-th of all: so the greatest gap holds for the whole.
+    objects, or all of them. A value that it missed is then at most its gap above its own k-th
+    value, which is at most the k-th of all: so the greatest gap holds for the whole.
     """
     if len(found) == 1:
         return found[0]
@@ -35,10 +35,9 @@ def merge_top_k(found: Sequence[TopKFound], k: int) -> TopKFound:
 
 
 def floors_of(found: TopKFound | None, k: int) -> np.ndarray[Any, np.dtype[np.float64]] | None:
-    """Return the values below which no other object matters, given an answer of some of them.
+    """Return the k-th value of each query, given an answer: objects below it cannot be hits.
 
-    That is the k-th value of each query; one that is as great may still come before it. None where
-    fewer than k are known.
+    An object with an equal value may still come before it. None where fewer than k are known.
     """
     if found is None or found.values.shape[1] < k:
         return None
@@ -46,7 +45,7 @@ def floors_of(found: TopKFound | None, k: int) -> np.ndarray[Any, np.dtype[np.fl
 
 
 def merge_above(found: Sequence[AboveFound]) -> AboveFound:
-    """Return all that answers over different objects hold, best first for each query."""
+    """Return all hits of answers over different objects, best first for each query."""
     if len(found) == 1:
         return found[0]
     values = np.concatenate([part.values for part in found])
@@ -73,7 +72,7 @@ def _join_ids(
 
 
 def add_costs(costs: Sequence[Cost]) -> Cost:
-    """Return what several searches cost together."""
+    """Return the total cost of several searches."""
     pruned: dict[str, int] = {}
     for cost in costs:
         for name, count in cost.pruned.items():

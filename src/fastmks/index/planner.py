@@ -1,4 +1,4 @@
-"""Which engine answers a search: from what was measured on these objects, on this machine."""
+"""Choose the engine of a search from measurements on these objects, on this machine."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,34 +17,34 @@ from fastmks.index.built_engines import BuiltEngines
 
 __all__ = ["Forecast", "Plan", "Planner", "merge_plans"]
 
-_FEW_OBJECTS = 512  # are soon scanned
-_MANY_HITS = 32  # bounds leave too much where one object in so many is a hit
+_FEW_OBJECTS = 512  # are scanned quickly
+_MANY_HITS = 32  # bounds prune too little where one object in this many is a hit
 _N_RACED = 8  # queries on which two engines are compared
 _TOO_SLOW = 3.0  # a forecast errs above: samples have fewer close neighbours than all objects
 _FORGETTING = 1.1  # an engine that was slower than it was once may have become slower
-_N_TRIES = 3  # searches by an engine before a slow one is given up: a machine may have been busy
-_N_TRIED = 64  # and queries: the first ones find nothing in the caches
-_HOPELESS = 10.0  # times slower: no try more
+_N_TRIES = 3  # searches before a slow engine is given up: the machine may have been busy
+_N_TRIED = 64  # and queries: for the first ones the caches are cold
+_HOPELESS = 10.0  # times slower: the engine is not tried again
 _N_SETTLED = 64  # searches that a choice lasts once it is clear
 _CLEARLY = 1.2  # times faster
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a search would cost with one engine."""
+    """The forecast cost of a search with one engine."""
 
     seconds_per_query: float
     build_seconds: float
     basis: str
 
     def seconds(self, n_queries: int) -> float:
-        """That of a search, with what must be built for it."""
+        """Return the seconds of a search, including what must be built for it."""
         return self.build_seconds + n_queries * self.seconds_per_query
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What the planner would do with a search, and why. Prints as a table.
+    """The planner's choice for a search, and why. Prints as a table.
 
     Attributes
     ----------
@@ -53,18 +53,18 @@ class Plan:
     reason : str
         Why, in words.
     forecasts : mapping of str to Forecast
-        What each engine that was looked at would cost.
+        The cost of each engine that was considered.
     n_queries, n_objects, k : int
         The search.
     planning_seconds : float
-        What deciding took, trials included.
+        The time of planning, trials included.
 
     Examples
     --------
     >>> import fastmks
     >>> plan = fastmks.Index([[3.0, 0.0], [0.0, 2.0]]).explain([[1.0, 2.0]])
     >>> plan.algorithm, plan.reason
-    ('scan', 'fewer than 512 objects are soon scanned')
+    ('scan', 'fewer than 512 objects are scanned quickly')
     """
 
     algorithm: str
@@ -77,7 +77,7 @@ class Plan:
 
     @property
     def is_clear(self) -> bool:
-        """Whether another engine would be much slower, by searches before."""
+        """Whether earlier searches show that another engine would be much slower."""
         own = self.forecasts.get(self.algorithm)
         others = [one for name, one in self.forecasts.items() if name != self.algorithm]
         if own is None or own.seconds_per_query <= 0.0 or own.build_seconds > 0.0 or not others:
@@ -113,14 +113,14 @@ class Plan:
 
 @dataclass
 class _Measured:
-    """What a query takes at best: a busy machine makes it longer, nothing makes it shorter."""
+    """Best time seen per query. Load only makes a search slower, so the minimum is kept."""
 
     seconds: float
     n_queries: int = 0
     n_searches: int = 0
 
     def add(self, seconds: float, n_queries: int) -> None:
-        """Note a search, by its seconds for each query."""
+        """Record a search, by its seconds for each query."""
         self.seconds = min(seconds, _FORGETTING * self.seconds)
         self.n_queries += n_queries
         self.n_searches += 1
@@ -128,18 +128,18 @@ class _Measured:
 
 @dataclass
 class Planner:
-    """Chooses between the engines of one index, and learns from every search.
+    """The choice between the engines of one segment, from the times of its searches.
 
     Every engine gives the same answers, so a wrong choice costs time and nothing else. A filter is
-    built once scans have cost as much as it would: until then it may never pay, and afterwards the
-    time lost is at most the time it took.
+    built once scans have cost as much as building it: until then it may never pay, and afterwards
+    the time lost is at most the time of building it.
     """
 
     engines: BuiltEngines
     measured: dict[tuple[str, int, int], _Measured] = field(default_factory=dict)
     _scan_seconds: float = 0.0  # spent on scans so far
     _offer: FilterOffer | None = None
-    # Engines of searches whose choice was clear, and for how many more it lasts.
+    # Engines of searches whose choice was clear, and for how many more searches it holds.
     _settled: dict[tuple[str, int, int], tuple[str, int]] = field(default_factory=dict)
 
     def choose(self, request: SearchRequest, k: int) -> Engine:
@@ -158,13 +158,13 @@ class Planner:
         return self.engines.scan
 
     def plan(self, request: SearchRequest, k: int) -> Plan:
-        """Return which engine a search should have, and why. Nothing is built for it."""
+        """Return the plan of a search: its engine, and why. Nothing is built for it."""
         started = time.perf_counter()
         plan = self._plan(request, k)
         return replace(plan, planning_seconds=time.perf_counter() - started)
 
     def learn(self, name: str, request: SearchRequest, k: int, seconds: float) -> None:
-        """Note what a search took."""
+        """Record the time of a search."""
         n_queries = len(request.queries)
         if n_queries == 0 or request.among is not None:
             return
@@ -180,9 +180,9 @@ class Planner:
         def plan(algorithm: str, reason: str, **forecasts: Forecast) -> Plan:
             return Plan(algorithm, reason, forecasts, n_queries, n_objects, k)
 
-        # What needs no measuring is not measured: an evaluation may be dear.
+        # Measure only where the choice needs it: an evaluation may be expensive.
         if not self.engines.has_offer:
-            return plan("scan", "nothing cheap bounds the values of this kernel")
+            return plan("scan", "no inexpensive bound is known for this kernel")
         if space.has_bounds and not space.core.is_parallel:
             return plan("filter", "bounds spare calls of a Python function")
         scan = self._scan_forecast(request, k, n_objects)
@@ -190,9 +190,9 @@ class Planner:
         if self.engines.has_built_filter or space.has_bounds:
             return self._plan_built(request, k, scan, plan)
         if len(space) < _FEW_OBJECTS:
-            return plan("scan", f"fewer than {_FEW_OBJECTS} objects are soon scanned")
+            return plan("scan", f"fewer than {_FEW_OBJECTS} objects are scanned quickly")
         if n_objects < len(space) / _MANY_HITS or k > n_objects / _MANY_HITS:
-            return plan("scan", "bounds of all objects would leave out few of those wanted")
+            return plan("scan", "bounding all objects would save few evaluations")
         # All in seconds of one thread.
         spent = self._scan_seconds + request.threads * scan.seconds(n_queries)
         if self._offer is None and spent < guess_filter_seconds(space):
@@ -224,7 +224,7 @@ class Planner:
             known = self.measured.get(_key("filter", n_queries, k))
         if known is None:
             forecast = Forecast(0.0, 0.0, "not measured yet")
-            return plan("filter", "it is there and has not been tried like this", filter=forecast)
+            return plan("filter", "it is not measured yet for this batch size", filter=forecast)
         seconds = known.seconds / request.threads
         forecast = Forecast(seconds, 0.0, f"{counted(known.n_queries, 'query')} before")
         is_tried = known.n_searches >= _N_TRIES and known.n_queries >= _N_TRIED
@@ -248,7 +248,7 @@ class Planner:
             started = time.perf_counter()
             try:
                 engine.top_k(few, k)
-            except ArithmeticError:  # a fault: left for the search itself to name
+            except ArithmeticError:  # the search itself raises it, with ids
                 return
             seconds = (time.perf_counter() - started) / len(few.queries)
             key = _key(engine.name, len(request.queries), k)
@@ -266,9 +266,9 @@ class Planner:
 
 
 def merge_plans(plans: Sequence[Plan], k: int) -> Plan:
-    """Return one plan of those of several parts, the largest first: its choice, and all costs.
+    """Return one plan from those of several parts, the largest first: its choice, and all costs.
 
-    A part for which an engine was not looked at has it cost as much as what it would use.
+    Where a part has no forecast for an engine, that of the engine it would use stands in.
     """
     if len(plans) == 1:
         return plans[0]
@@ -294,10 +294,10 @@ def merge_plans(plans: Sequence[Plan], k: int) -> Plan:
 
 
 def _key(name: str, n_queries: int, k: int) -> tuple[str, int, int]:
-    """Searches of about so many queries and hits cost about the same per query."""
+    """Return the key of searches with about the same cost per query: similar batch size and k."""
     return name, min(n_queries.bit_length(), 6), k.bit_length()
 
 
 def _spread(n: int, wanted: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return some positions, evenly spread: the same ones every time."""
+    """Return some positions, evenly spread; the same ones every time."""
     return np.linspace(0, n - 1, min(n, wanted)).astype(np.int64)

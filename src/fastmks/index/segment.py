@@ -29,14 +29,14 @@ __all__ = ["Segment", "SegmentData", "Settings"]
 _Slots: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 _NONE_REMOVED: _Slots = np.zeros(0, dtype=np.int64)
 _SMALL, _SMALL_EXPENSIVE = 1024, 64  # objects; the latter where evaluations take long
-_MOST_CHUNKS = 64  # of objects that wait to be put together
-_SPARE = 8  # hits asked for beyond twice as many as wanted, where some may be removed
+_MOST_CHUNKS = 64  # of objects that are not joined yet
+_SPARE = 8  # extra hits beyond twice k, where some may be removed
 _MOST_REMOVED = 0.25  # a segment is rebuilt once more than this share of it is removed
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What all segments of an index have in common."""
+    """Settings that all segments of an index share."""
 
     kernel: Kernel
     algorithm: str
@@ -50,13 +50,13 @@ class Settings:
 
     @cached_property
     def n_small(self) -> int:
-        """Fewer objects than this are soon scanned."""
+        """Fewer objects than this are scanned quickly."""
         is_expensive = any(leaf.is_expensive for _, leaf in leaves(self.kernel))
         return _SMALL_EXPENSIVE if is_expensive else _SMALL
 
     @cached_property
     def can_fault(self) -> bool:
-        """Whether some objects can be read and yet not be compared."""
+        """Whether the kernel may refuse objects that were read without an error."""
         return has_normalization(self.kernel)
 
     @cached_property
@@ -68,7 +68,7 @@ class Settings:
 class SegmentData:
     """Objects in the order in which they were added, their ids, and their engines.
 
-    Objects may come in several chunks, which are put together when they are first searched.
+    Objects may come in several chunks, which are joined when they are first searched.
     `is_small` says that they are few, were added lately, and are scanned: nothing is built.
     """
 
@@ -77,13 +77,13 @@ class SegmentData:
     ) -> None:
         self.settings = settings
         self.is_small = is_small
-        self.lacks_engine = False  # some objects are such that it could not be built
+        self.lacks_engine = False  # its objects do not allow it
         self._ids = ids
         self._chunks = tuple(chunks)
         self._making = Lock(
             settings.kernel,
-            "searches, from its own function, the index whose objects are being made ready with "
-            "it. Search another index there.",
+            "searches, from its own function, the index whose objects are being prepared with it. "
+            "Search another index there.",
         )
         self._made: tuple[BuiltEngines, Planner] | None = None
 
@@ -91,7 +91,7 @@ class SegmentData:
         return len(self._ids)
 
     def extended(self, objects: Objects, ids: np.ndarray[Any, Any]) -> "SegmentData":
-        """Return small data with more objects; they are put together when first searched."""
+        """Return small data with more objects; they are joined when first searched."""
         chunks, all_ids = (*self.chunks, objects), self.ids.extended(ids)
         if len(chunks) > _MOST_CHUNKS:
             chunks, all_ids = (join_objects(self.settings.kernel, chunks),), Ids(all_ids.array)
@@ -114,13 +114,13 @@ class SegmentData:
 
     @property
     def planner(self) -> Planner:
-        """Which of them to use."""
+        """The planner that chooses between the engines."""
         return self._make()[1]
 
     @property
     def chunks(self) -> tuple[Objects, ...]:
         """The objects: in the chunks that were added, or as one once they were searched."""
-        chunks, made = self._chunks, self._made  # in this order: they go when the engines come
+        chunks, made = self._chunks, self._made  # in this order: the engines replace chunks
         return chunks if made is None else (made[0].space.in_first_order(),)
 
     def objects(self, slots: _Slots) -> Objects:
@@ -137,22 +137,22 @@ class SegmentData:
 
     @property
     def has_built(self) -> tuple[bool, bool]:
-        """Whether there is a tree, and whether there is a filter."""
+        """Whether a tree is built, and whether a filter is."""
         made = self._made
         return (False, False) if made is None else made[0].has_built
 
     @property
     def built_filter(self) -> CoreFilter | None:
-        """The filter, where there is one that is ready."""
+        """The filter; None where none is built."""
         made = self._made
         return None if made is None else made[0].built_filter
 
     def prepare(self, others: Sequence["SegmentData"], model: "SegmentData") -> None:
-        """Build what searches will want: no search has to wait for it.
+        """Build the engines that searches will need, so that no search has to wait for them.
 
-        That is what the index is for, and what one of those had that this is made of. Objects that
-        it cannot be built for are still there to be scanned, and whoever asks for it is told.
-        `model` has been through it.
+        These are the engine of the index's algorithm, and those that one of `others`, which were
+        merged into this, had built. Objects that do not allow an engine can still be scanned; a
+        search that asks for it raises the error. `model` was prepared before.
         """
         engines, builds = self.engines, ALGORITHMS[self.settings.algorithm].builds
         has_tree, has_filter = (
@@ -178,7 +178,7 @@ class SegmentData:
             return self._made
 
     def _forget(self) -> None:
-        """Let go of what the engines were made of."""
+        """Drop the chunks, which the engines now hold as one."""
         self._chunks = ()
 
     def _make_engines(self) -> BuiltEngines:
@@ -216,7 +216,7 @@ class Segment:
     @cached_property
     def kept(self) -> _Slots:
         """The slots of the objects that are not removed."""
-        n_objects = len(self.data.ids)  # of a file, once there are as many as it says
+        n_objects = len(self.data.ids)  # restores the ids of a file, which checks their number
         is_kept = np.ones(n_objects, dtype=bool)
         is_kept[self.removed] = False
         return np.flatnonzero(is_kept).astype(np.int64)
@@ -234,7 +234,7 @@ class Segment:
         return share > _MOST_REMOVED or (share > 0 and self.data.lacks_engine)
 
     def find(self, wanted: np.ndarray[Any, Any]) -> _Slots:
-        """Return the slots of ids, -1 for those that are not here or removed."""
+        """Return the slots of ids, -1 for unknown or removed ones."""
         found = self.data.ids.find(wanted)
         return found if len(self.removed) == 0 else np.where(self._is_removed(found), -1, found)
 
@@ -248,7 +248,7 @@ class Segment:
         if len(self.removed) == 0:
             return self.data.chunks
         kept = self.data.objects(self.kept)
-        if kept.numbers_features:  # joined, it forgets features that only the others had
+        if kept.numbers_features:  # joining drops features that only removed objects had
             kept = join_objects(self.data.settings.kernel, [kept])
         return (kept,)
 
@@ -257,7 +257,7 @@ class Segment:
         return self.data.ids.at(self.slots_of(positions))
 
     def id_chunks(self) -> tuple[np.ndarray[Any, Any], ...]:
-        """The ids of the kept objects, in pieces."""
+        """The ids of the kept objects, in chunks."""
         return self.data.ids.chunks if len(self.removed) == 0 else (self.ids,)
 
     def positions_of(self, slots: _Slots) -> _Slots:
@@ -282,7 +282,7 @@ class Segment:
         return ALGORITHMS[algorithm].engine(self.data.planner, request, k)
 
     def top_k(self, request: SearchRequest, k: int) -> tuple[TopKFound, str]:
-        """Return the k best of each query, and the name of the engine that found them."""
+        """Return the k best of each query, and the name of the engine."""
         if len(self.removed) == 0:
             return self._ask(request, k)
         try:
@@ -325,9 +325,9 @@ class Segment:
         return self._above(self._scan_of_kept(request), thresholds)
 
     def _scan_of_kept(self, request: SearchRequest) -> SearchRequest:
-        """Return a request of the same without removed objects.
+        """Return the same request without removed objects.
 
-        They may be why a search failed: a kernel need not have values for them.
+        They may be the cause of a failed search: a kernel need not have values for them.
         """
         among = self.kept if request.among is None else request.among
         return replace(request, among=among, algorithm="scan", approximation=EXACT)
@@ -353,7 +353,7 @@ class Segment:
         untraced = request if request.tracer is None else replace(request, tracer=None)
         engine = self.engine(untraced, k)
         name_query = name_object = self._namer(engine)
-        if request.skip_self:  # the objects as this engine keeps them
+        if request.skip_self:  # the objects in the order of this engine
             request = replace(request, queries=engine.space)
         else:
             name_query = request.name_query
@@ -373,5 +373,5 @@ class Segment:
 
 
 def _is_about_values(error: Exception) -> bool:
-    """Whether other objects may have been without it: of the user's function, or of its values."""
+    """Whether an error is from the user's function or its values, so other objects may be fine."""
     return isinstance(error, KernelValueError) or not isinstance(error, FastmksError)

@@ -1,6 +1,6 @@
 """All segments of an index at one moment, and a search of all of them as one.
 
-Objects that are added make a segment of their own. Small segments are merged with their
+Added objects form a segment of their own. Small segments are merged with their
 neighbours, so that each is at least twice as large as the next: the logarithmic method
 (docs/guides/living.md has its costs). Objects that are removed are marked, and a segment is rebuilt
 when more than a quarter of it is removed.
@@ -46,7 +46,7 @@ class Snapshot:
         self.like = like
         self.next_id = next_id
         self._size = sum(map(len, self.segments))
-        # Whether there is one segment, with no object removed.
+        # Whether the index has one segment, with no object removed.
         self.is_single = len(self.segments) == 1 and len(self.segments[0].removed) == 0
 
     def __len__(self) -> int:
@@ -93,7 +93,7 @@ class Snapshot:
         times = np.zeros(len(wanted), dtype=np.int64)
         for slots in found:
             times += slots >= 0
-        if times.max(initial=0) > 1:  # only in a file: ids that are given are checked
+        if times.max(initial=0) > 1:  # only in a file: given ids were checked
             raise IndexFileError("the ids must differ.")
         is_known = times > 0
         if not is_known.all():
@@ -108,7 +108,7 @@ class Snapshot:
         return find_ids(self.segments, ids)
 
     def get(self, ids: Any) -> Any:
-        """Return objects by their ids, in the form in which they are kept."""
+        """Return objects by their ids, in the format in which they are kept."""
         chunks, order = [], []
         for segment, found in zip(self.segments, self.find(ids, name="ids"), strict=True):
             if (found >= 0).any():
@@ -122,7 +122,7 @@ class Snapshot:
         return together.get(np.argsort(np.concatenate(order)))
 
     def like_all(self) -> Objects:
-        """Return what further objects must be like: all objects, where they must fit them all."""
+        """Return the objects that further ones must match: all of them, where all are compared."""
         if self.settings.has_one_segment and self.segments:
             return self.segments[0].data.chunks[0]
         return self.like
@@ -144,7 +144,7 @@ class Snapshot:
         return among
 
     def n_among(self, among: Sequence[_Positions | None]) -> int:
-        """Return how many objects are in slots that `chosen` has returned."""
+        """Return the number of objects in slots that `chosen` returned."""
         some = [slots for slots in among if slots is not None]
         return sum(map(len, some)) if some else len(self)
 
@@ -161,10 +161,10 @@ class Snapshot:
     # Searches.
 
     def queries(self, queries: Any) -> list[Space]:
-        """Return queries as a space for each segment: the same one where that serves all."""
+        """Return queries as a space for each segment: one for all where possible."""
         if not self.segments:
             return []
-        queries = listed(queries)  # what can be read once only
+        queries = listed(queries)  # iterators can be read once only
         spaces = [self.segments[0].space.queries(queries)]
         for segment in self.segments[1:]:
             has_own = self.like.numbers_features
@@ -172,7 +172,7 @@ class Snapshot:
         return spaces
 
     def count_queries(self, queries: Any) -> int:
-        """Return how many queries there are, also where there is nothing to search."""
+        """Return the number of queries, also where the index is empty."""
         return len(read_queries(queries, self.settings.kernel, self.like))
 
     def can_afford(self, approximation: Approximation, k: int) -> bool:
@@ -192,7 +192,7 @@ class Snapshot:
         return self.segments[0].space.threads(wanted) if self.segments else wanted
 
     def plan(self, requests: Sequence[SearchRequest], k: int) -> Plan:
-        """Return what "auto" would do with the largest segment, and the costs of all segments."""
+        """Return the plan of "auto" for the largest segment, with the costs of all segments."""
         plans, sizes = [], self._sizes(requests)
         for i, size in sizes.items():
             request = replace(requests[i], progress=requests[i].progress.hidden())
@@ -203,7 +203,7 @@ class Snapshot:
     def top_k(self, requests: Sequence[SearchRequest], k: int) -> tuple[TopKFound, str]:
         """Return the k best of each query, and the engine that searched most objects.
 
-        There is a request for each segment.
+        Each segment has its request.
         """
         if self.is_single:
             return self.segments[0].top_k(requests[0], k)
@@ -229,7 +229,7 @@ class Snapshot:
                 best, main_engine = answer, engine
             else:
                 best = merge_top_k([best, answer], k)
-        assert best is not None  # k is at least 1, so there is a segment
+        assert best is not None  # k is at least 1, so a segment exists
         return best, main_engine
 
     def evaluated(self, requests: Sequence[SearchRequest]) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -339,7 +339,7 @@ class Snapshot:
         return is_small or size < _GROWTH * after
 
     def _joined(self, segments: Sequence[Segment], *, is_small: bool | None = None) -> Segment:
-        """Return one segment of several; a small one is put together when first searched."""
+        """Return one segment of several; a small one is joined when first searched."""
         n_objects = sum(map(len, segments))
         chunks = [chunk for segment in segments for chunk in segment.chunks()]
         ids = Ids(*(chunk for segment in segments for chunk in segment.id_chunks()))
@@ -355,13 +355,13 @@ class Snapshot:
 
 
 def self_evaluations(requests: Sequence[SearchRequest]) -> int:
-    """Return how many evaluations K(query, query) it took to prepare the queries."""
+    """Return the number of evaluations K(query, query) that prepared the queries."""
     spaces = {request.queries for request in requests if not request.skip_self}
     return sum([space.n_self_evaluations for space in spaces])
 
 
 def find_ids(segments: Sequence[Segment], ids: _Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return which of some ids are those of objects of some segments."""
+    """Return which of some ids are those of kept objects in these segments."""
     if len(ids) == 1:
         (name,) = ids.tolist()
         segments = [segment for segment in segments if segment.data.ids.may_have(name)]
@@ -374,8 +374,8 @@ def find_ids(segments: Sequence[Segment], ids: _Array) -> np.ndarray[Any, np.dty
 def first_snapshot(objects: Objects, settings: Settings, ids: Ids) -> Snapshot:
     """Return the snapshot of one segment that an index begins with."""
     data = SegmentData(settings, [objects], ids)
-    data.engines  # noqa: B018, so that objects which the kernel cannot compare are known now
+    data.engines  # noqa: B018, so that objects which the kernel cannot compare are an error now
     none = objects.take(np.zeros(0, np.int64))
-    # Joined, it forgets what it knew of all objects.
+    # Joining drops the features of all objects.
     like = join_objects(settings.kernel, [none])
     return Snapshot(settings, [Segment(data)], like, ids.next_number)

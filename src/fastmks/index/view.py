@@ -1,4 +1,4 @@
-"""Read-only views of an index, for the rooms above this one."""
+"""Read-only views of an index, for the packages above this one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -63,12 +63,12 @@ class IndexView:
 
     @property
     def is_single(self) -> bool:
-        """Whether there is one segment, with no object removed."""
+        """Whether the index has one segment, with no object removed."""
         return self._snapshot.is_single
 
     @property
     def has_built(self) -> tuple[bool, bool]:
-        """Whether some segment has a tree, and whether some has a filter."""
+        """Whether a segment has a tree, and whether one has a filter."""
         built = [segment.data.engines.has_built for segment in self._snapshot.segments]
         return any(has_tree for has_tree, _ in built), any(has_filter for _, has_filter in built)
 
@@ -84,7 +84,7 @@ class IndexView:
 
     @property
     def chunks(self) -> list[Objects]:
-        """The objects, in pieces."""
+        """The objects, in chunks."""
         return [chunk for segment in self._snapshot.segments for chunk in segment.chunks()]
 
     def tree(self, progress: Progress) -> Tree:
@@ -96,7 +96,7 @@ class IndexView:
         return self._snapshot.has(ids)
 
     def count_queries(self, queries: Any) -> int:
-        """Return how many queries there are; queries that do not fit are an error."""
+        """Return the number of queries; queries that do not fit are an error."""
         return self._snapshot.count_queries(queries)
 
     def emptied(self) -> Index:
@@ -151,8 +151,8 @@ def _with_queries(cost: Cost, requests: Sequence[SearchRequest]) -> Cost:
 
 
 def current_of(index: Index) -> CurrentSnapshot:
-    """Return the holder of an index's snapshot: for this room, and for changes in a journal."""
-    return index._current  # noqa: SLF001, which no other line does
+    """Return the holder of an index's snapshot: for this package, and for changes in a journal."""
+    return index._current  # noqa: SLF001, the only such access
 
 
 def view_of(index: Index) -> IndexView:

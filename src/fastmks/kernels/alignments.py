@@ -27,7 +27,7 @@ _MOST_EXPONENT = 64.0  # LocalAlignmentSpace::largest_exponent
 
 
 class _AlignmentKernel(ObjectKernel):
-    """A kernel between strings whose letters a substitution matrix scores."""
+    """The base of kernels between strings whose letters a substitution matrix scores."""
 
     substitution: str | Substitution
     kind = STRINGS
@@ -77,7 +77,7 @@ def _check_cost(name: str, cost: Any) -> float:
     number = check_number(name, cost)
     if number < 0.0:
         raise InvalidArgument(
-            f"{name} must be at least 0: it is what a gap costs; got {name}={number}."
+            f"{name} must be at least 0: it is the cost of a gap; got {name}={number}."
         )
     return number
 
@@ -100,14 +100,14 @@ class LocalAlignment(_AlignmentKernel):
     Where `SmithWaterman` takes the best alignment, this kernel counts all of them, good ones more:
     that makes it Mercer whenever exp(beta * substitution) is positive semidefinite. Its values
     grow exponentially with length and are infinite beyond 1e308, which a search refuses:
-    ``Normalized(LocalAlignment(...))`` never overflows, and is what one wants to rank.
+    ``Normalized(LocalAlignment(...))`` never overflows, and is the kernel to rank by.
 
     Parameters
     ----------
     beta : float, default 0.5
         Positive; the greater, the more the best alignment counts.
     substitution : str or Substitution, default "BLOSUM62"
-        What aligning two letters scores.
+        The scores of aligning two letters.
     gap_open, gap_extend : float, default 11.0 and 1.0
         A gap of n letters costs ``gap_open + gap_extend * (n - 1)``. No beta * |score| and no
         beta * cost may exceed 64.
@@ -147,12 +147,12 @@ class LocalAlignment(_AlignmentKernel):
 
     @property
     def mercer_columns(self) -> float:
-        """Always, or never: as exp(beta * substitution) is positive semidefinite or not."""
+        """Always where exp(beta * substitution) is positive semidefinite, else never."""
         return math.inf if self._scores.is_positive(self.beta) else 0.0
 
     @property
     def tree_advice(self) -> str:
-        """Which letters, or which beta, would make it Mercer."""
+        """Advice which letters, or which beta, give a Mercer kernel."""
         scores = self._scores
         letters, ways = scores.positive_part(self.beta).letters, []
         if 2 * len(letters) > len(scores.letters):
@@ -240,7 +240,7 @@ class SmithWaterman(_BestAlignment):
     Parameters
     ----------
     substitution : str or Substitution, default "BLOSUM62"
-        What aligning two letters scores.
+        The scores of aligning two letters.
     gap_open, gap_extend : float, default 11.0 and 1.0
         A gap of n letters costs ``gap_open + gap_extend * (n - 1)``; to extend one may not cost
         more than to open one.
@@ -278,12 +278,12 @@ class SmithWaterman(_BestAlignment):
 class SegmentMatch(_BestAlignment):
     """The score of the best pair of equally long segments of two strings, no gaps. Not Mercer.
 
-    What BLAST calls a maximal segment pair. Exact for whole scores; searched like `SmithWaterman`.
+    BLAST calls it a maximal segment pair. Exact for whole scores; searched like `SmithWaterman`.
 
     Parameters
     ----------
     substitution : str or Substitution, default "BLOSUM62"
-        What aligning two letters scores.
+        The scores of aligning two letters.
 
     Examples
     --------

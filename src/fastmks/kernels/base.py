@@ -1,4 +1,4 @@
-"""The base of all kernels: a small immutable value that knows its facts and its algebra."""
+"""The base of all kernels: small immutable values with known properties, and their algebra."""
 
 import math
 import operator
@@ -19,7 +19,7 @@ class Kernel(ABC):
     """A similarity K(x, y) of two objects, as a value: its name and its parameters.
 
     Kernels compare equal when name and parameters do, can be keys of a dict, and print as
-    the expression that makes them. They add and multiply: ``K1 + K2``, ``K1 * K2``, ``2.0 * K``.
+    the expression that creates them. Sums and products: ``K1 + K2``, ``K1 * K2``, ``2.0 * K``.
 
     Examples
     --------
@@ -30,7 +30,7 @@ class Kernel(ABC):
     True
     """
 
-    # What others call it, for hints; and where a name alone does not make it, how to write it in
+    # Its names elsewhere, for hints; and where a name alone does not create it, how to write it in
     # Python and, if that is possible, as text.
     also_called: ClassVar[tuple[str, ...]] = ()
     python_example: ClassVar[str] = ""
@@ -38,7 +38,7 @@ class Kernel(ABC):
     # Its parameters that are functions: no file holds them.
     functions: ClassVar[tuple[str, ...]] = ()
 
-    # numpy scalars leave `np.float64(2) * kernel` to the kernel.
+    # numpy scalars let the kernel compute `np.float64(2) * kernel`.
     __array_ufunc__: ClassVar[None] = None
 
     @property
@@ -46,7 +46,7 @@ class Kernel(ABC):
     def mercer_columns(self) -> float:
         """Most columns for which the kernel is Mercer: infinity for always, 0 for never.
 
-        For objects that have no columns it is one of these two.
+        For objects without columns it is one of these two.
         """
 
     @property
@@ -84,7 +84,7 @@ class Kernel(ABC):
     ) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return K(a, b) for every a in A and b in B (B = A when not given), as float64.
 
-        These are the very values that a search ranks and returns.
+        A search ranks and returns the same values.
 
         Examples
         --------
@@ -113,7 +113,7 @@ class Kernel(ABC):
         return NotImplemented
 
     def __radd__(self, other: object) -> "Kernel":
-        """Let sum([K1, K2]) start from its 0."""
+        """Return the kernel itself for 0 + K, so that sum([K1, K2]) works."""
         if type(other) is int and other == 0:
             return self
         _refuse_what_was_meant_as_a_kernel(other)
@@ -144,13 +144,13 @@ def _check_kernel(name: str, kernel: Any) -> None:
 
 
 def _refuse_what_was_meant_as_a_kernel(other: object) -> None:
-    """Say how to write functions and classes; Python itself refuses the rest."""
+    """Refuse functions and classes with advice; Python itself refuses the rest."""
     if callable(other):
-        _check_kernel("what a kernel is added to or multiplied with", other)
+        _check_kernel("the other operand of a kernel", other)
 
 
 def how_to_write(given: Any) -> str:
-    """Return what to write in place of something that is no kernel, as a sentence."""
+    """Return advice on what to write in place of a value that is no kernel, as a sentence."""
     if isinstance(given, type) and issubclass(given, Kernel):
         return f"Write {given.__name__}(...): a kernel, not its class."
     if isinstance(given, str):
@@ -166,7 +166,7 @@ def _in_parentheses(kernel: Kernel) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Sum(Kernel):
-    """The sum of kernels, made by ``K1 + K2``.
+    """The sum of kernels, written ``K1 + K2``.
 
     Examples
     --------
@@ -203,7 +203,7 @@ class Sum(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class Product(Kernel):
-    """The product of kernels, made by ``K1 * K2``.
+    """The product of kernels, written ``K1 * K2``.
 
     Examples
     --------
@@ -225,7 +225,7 @@ class Product(Kernel):
 
     @property
     def is_normalized(self) -> bool:
-        """Where every factor is."""
+        """Whether every factor is."""
         return all(factor.is_normalized for factor in self.factors)
 
     @property
@@ -247,7 +247,7 @@ def _times(a: float, b: float) -> float:
 
 @dataclass(frozen=True, repr=False)
 class Scaled(Kernel):
-    """A kernel times a positive number, made by ``2.0 * K``.
+    """A kernel times a positive number, written ``2.0 * K``.
 
     Examples
     --------
@@ -265,12 +265,12 @@ class Scaled(Kernel):
 
     @property
     def mercer_columns(self) -> float:
-        """The columns of the kernel it is made of."""
+        """The columns of the inner kernel."""
         return self.kernel.mercer_columns
 
     @property
     def is_normalized(self) -> bool:
-        """Where the kernel is and the factor is 1."""
+        """Whether the kernel is and the factor is 1."""
         return self.factor == 1.0 and self.kernel.is_normalized
 
     @property
@@ -288,7 +288,7 @@ class Normalized(Kernel):
     """K(x, y) / sqrt(K(x, x) K(y, y)): the cosine of the angle in the kernel's Hilbert space.
 
     It is 0 where x or y is a zero object. An object whose K(x, x) is negative is a
-    `NotMercerError`; so small that underflow has eaten its digits, a `KernelValueError`.
+    `NotMercerError`; one so small that it lost digits to underflow, a `KernelValueError`.
 
     Examples
     --------
@@ -310,7 +310,7 @@ class Normalized(Kernel):
 
     @property
     def mercer_columns(self) -> float:
-        """The columns of the kernel it is made of."""
+        """The columns of the inner kernel."""
         return self.kernel.mercer_columns
 
     @property
@@ -332,7 +332,8 @@ class OnField(Kernel):
     Parameters
     ----------
     field : int
-        Which part, from 0. A number is a vector of one, where the kernel compares vectors.
+        The number of the part, from 0. A number is a vector of one, where the kernel compares
+        vectors.
     kernel : Kernel
         The kernel that compares these parts.
 
@@ -361,15 +362,15 @@ class OnField(Kernel):
 
     @property
     def mercer_columns(self) -> float:
-        """The columns of the kernel it is made of."""
+        """The columns of the inner kernel."""
         return self.kernel.mercer_columns
 
     @property
     def is_normalized(self) -> bool:
-        """Where the kernel is."""
+        """Whether the inner kernel is."""
         return self.kernel.is_normalized
 
     @property
     def value_range(self) -> tuple[float, float]:
-        """The range of the kernel it is made of."""
+        """The range of the inner kernel."""
         return self.kernel.value_range

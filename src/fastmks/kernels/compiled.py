@@ -1,4 +1,4 @@
-"""Tell functions that were compiled elsewhere: numba's cfunc and scipy's LowLevelCallable."""
+"""Recognise functions compiled elsewhere: numba's cfunc and scipy's LowLevelCallable."""
 
 import re
 import sys
@@ -20,14 +20,14 @@ _INTP = {
 
 @dataclass(frozen=True)
 class Compiled:
-    """Where a function double(const double*, const double*, intp) begins, and who keeps it."""
+    """The address of a function double(const double*, const double*, intp), and its owner."""
 
     address: int
     owner: Any
 
 
 def find_compiled(function: Any) -> Compiled | None:
-    """Return a compiled function; None for others. Refuse it where its signature is another."""
+    """Return a compiled function; None for others. Another signature is an error."""
     scipy = sys.modules.get("scipy")  # imported wherever a LowLevelCallable exists
     low_level = getattr(scipy, "LowLevelCallable", None)
     if low_level is not None and isinstance(function, low_level):
@@ -50,7 +50,7 @@ def _from_scipy(function: Any) -> Compiled:
 
 
 def _from_numba(function: Any) -> Compiled:
-    signature = str(function._sig)  # noqa: SLF001, as numba has it
+    signature = str(function._sig)  # noqa: SLF001, numba has no public one
     plain = re.sub(r"\s", "", signature)
     if re.fullmatch(r"\(float64\*,float64\*,(int64|intp)\)->float64", plain) is None:
         raise _wrong_signature(signature)

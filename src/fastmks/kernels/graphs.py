@@ -1,4 +1,4 @@
-"""Kernels between graphs: inner products of counts of what the graphs are made of."""
+"""Kernels between graphs: inner products of counts of their parts."""
 
 import math
 import operator
@@ -25,7 +25,7 @@ _MOST_ITERATIONS = 1000
 
 
 class _Features(NamedTuple):
-    """Graph `objects[i]` has the feature of `columns[i]` `counts[i]` times."""
+    """Counts of features: graph `objects[i]` has the feature of `columns[i]` `counts[i]` times."""
 
     objects: np.ndarray[Any, np.dtype[np.int64]]
     columns: np.ndarray[Any, np.dtype[np.int32]]
@@ -34,7 +34,7 @@ class _Features(NamedTuple):
 
 @dataclass(frozen=True)
 class GraphKernel(ObjectKernel):
-    """A kernel between undirected graphs whose nodes have labels: exact counts, so Mercer."""
+    """The base of kernels between undirected graphs with labelled nodes: counts, so Mercer."""
 
     kind = GRAPHS
     mercer_columns = math.inf
@@ -70,7 +70,7 @@ class GraphKernel(ObjectKernel):
         return restore_counts(record)
 
     def find_fault(self, store: Store, isa: str) -> str:
-        """Return which counts are not those of the graphs; empty where all are."""
+        """Return which counts differ from those of the graphs; empty where none does."""
         stored = cast(CountStore, store)
         vocabulary = Vocabulary(stored.vocabulary)  # features that it lacks get columns beyond it
         counted = self._count(stored.kept, vocabulary, "objects[{}]".format)
@@ -108,7 +108,7 @@ class GraphKernel(ObjectKernel):
 
     @abstractmethod
     def _features(self, graphs: Graphs, vocabulary: Vocabulary) -> _Features:
-        """Return the features of graphs, which get columns where they have none yet."""
+        """Return the features of graphs; new features get columns."""
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,7 @@ class ShortestPath(GraphKernel):
 
     @property
     def store_key(self) -> Hashable:
-        """Always the same counts."""
+        """Nothing: the counts have no parameters."""
         return "shortest paths"
 
     def _features(self, graphs: Graphs, vocabulary: Vocabulary) -> _Features:

@@ -18,25 +18,25 @@ __all__ = ["ObjectKernel", "leaves"]
 class ObjectKernel(Kernel):
     """A kernel that compares objects itself instead of combining other kernels.
 
-    It says how its objects are read into a store, and which space of the core evaluates them.
+    It defines how its objects are read into a store, and which space of the core evaluates them.
     """
 
-    # What it compares.
+    # The objects that it compares.
     kind: ClassVar[ObjectKind] = ANYTHING
-    # What to do about values that are too large for float64.
+    # Advice for values that are too large for float64.
     finite_advice: ClassVar[str] = "Rescale the objects, or use Normalized(...)."
-    # Which kernels of the same objects are Mercer, as a sentence; empty where none comes to mind.
+    # Which kernels of the same objects are Mercer, as a sentence; empty where none is known.
     mercer_advice: ClassVar[str] = ""
-    # Whether values take so long that they are worth remembering.
+    # Whether values are so expensive that it pays to store them.
     is_expensive: ClassVar[bool] = False
     # Whether two queries have a value; an object and a query always do.
     compares_queries: ClassVar[bool] = True
-    # Whether objects that are added are described by those before them, so that all must be in one
-    # store before anything is evaluated.
+    # Whether added objects are values with those before them, so that all must be in one store
+    # before anything is evaluated.
     joins_at_once: ClassVar[bool] = False
 
     def __repr__(self) -> str:
-        """The expression that makes it, without optional parameters that were not given."""
+        """The expression that creates it, without optional parameters that were not given."""
         given = [(f.name, getattr(self, f.name)) for f in fields(cast(Any, self))]
         shown = (f"{name}={value!r}" for name, value in given if value is not None)
         return f"{type(self).__name__}({', '.join(shown)})"
@@ -49,11 +49,11 @@ class ObjectKernel(Kernel):
     @property
     @abstractmethod
     def store_key(self) -> Hashable:
-        """Kernels with equal keys read the same objects into the same store."""
+        """The key of its stores: kernels with equal keys read objects into the same store."""
 
     @abstractmethod
     def read(self, objects: Any, *, name: str) -> Store:
-        """Return the store of some objects; `name` is what errors call them."""
+        """Return the store of some objects; errors call them `name`."""
 
     @abstractmethod
     def read_queries(self, queries: Any, like: Store, *, name: str) -> Store:
@@ -66,7 +66,7 @@ class ObjectKernel(Kernel):
         return self.read_queries([one], like, name=name)
 
     def read_more(self, objects: Any, like: Store, *, name: str) -> Store:
-        """Return a store of objects that are to be added to those of `like`; one alone will do.
+        """Return a store of objects to be added to those of `like`; one alone is accepted.
 
         They are checked against those, but compared with queries of their own where the store
         numbers features.
@@ -81,11 +81,11 @@ class ObjectKernel(Kernel):
     def restore(self, record: Record) -> Store:
         """Return the store that was recorded, on the arrays of the record as they are.
 
-        Whatever these hold, evaluating stays within them; what does not fit is an IndexFileError.
+        Evaluations stay within these arrays for any content; a wrong one is an IndexFileError.
         """
 
     def find_fault(self, store: Store, isa: str) -> str:
-        """Return what a store holds beside its objects that they do not give; empty if nothing."""
+        """Return which figures of a store do not follow from its objects; empty if all do."""
         return ""
 
     @abstractmethod
@@ -93,7 +93,7 @@ class ObjectKernel(Kernel):
         """Return the space of the core that evaluates this kernel on a store it has read."""
 
     def make_normalized_space(self, store: Store, isa: str) -> _core.Space | None:
-        """Return that of the normalised kernel where it has one of its own."""
+        """Return the space of the normalised kernel where it has one of its own."""
         return None
 
     def is_mercer_on(self, store: Store) -> bool:

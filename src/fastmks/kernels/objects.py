@@ -1,4 +1,4 @@
-"""Objects as each part of a kernel wants them: one store for each way of reading them."""
+"""Objects in the formats of the parts of a kernel: one store for each way of reading them."""
 
 import reprlib
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ __all__ = [
     "restore_objects",
 ]
 
-# The fields to follow from an object, and the key of the kernel that compares what is there.
+# The fields to follow from an object, and the key of the kernel that compares that part.
 _Key: TypeAlias = tuple[tuple[int, ...], Hashable]
 _Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -83,7 +83,7 @@ class Objects:
 
     @property
     def form(self) -> tuple[Hashable, ...]:
-        """The same for objects that can be joined."""
+        """A key that is equal for objects that can be joined."""
         return tuple(store.form for store in self.stores.values())
 
     @property
@@ -112,8 +112,8 @@ class Objects:
 
 
 def read_objects(objects: Any, kernel: Kernel, *, name: str = "objects") -> Objects:
-    """Return a non-empty set of objects as the kernel wants them."""
-    if isinstance(objects, Objects):  # read before, by a part of this package
+    """Return one or more objects in the stores of the kernel."""
+    if isinstance(objects, Objects):  # already read by a part of this package
         return objects
     objects = listed(objects)
     stores: dict[_Key, Store] = {}
@@ -131,7 +131,7 @@ def read_objects(objects: Any, kernel: Kernel, *, name: str = "objects") -> Obje
 
 def read_queries(queries: Any, kernel: Kernel, like: Objects, *, name: str = "queries") -> Objects:
     """Return queries to be compared with `like`. A tuple is one query of objects with fields."""
-    if isinstance(queries, Objects):  # read before, by a part of this package
+    if isinstance(queries, Objects):  # already read by a part of this package
         return queries
     queries = listed(queries)
     stores: dict[_Key, Store] = {}
@@ -148,7 +148,7 @@ def read_queries(queries: Any, kernel: Kernel, like: Objects, *, name: str = "qu
 
 
 def read_more(objects: Any, kernel: Kernel, like: Objects, *, name: str = "objects") -> Objects:
-    """Return objects to be added to `like`, in stores of their own. None will do, and so will one.
+    """Return objects to be added to `like`, in stores of their own: any number of them, or one.
 
     A tuple is one object of those with fields.
     """
@@ -196,9 +196,9 @@ def restore_objects(
 ) -> Objects:
     """Return the objects that were recorded, in the arrays of the record as they are.
 
-    Where they are to be searched and joined with others, `like` says what they must be. Python
-    objects that the record omits are taken from `objects`, all of them in order, and those
-    that were encoded are made by `decode`.
+    Where they are to be searched and joined with others, they must match `like`. Python objects
+    that the record omits are taken from `objects`, all of them in order; `decode` restores those
+    that were encoded.
     """
     readers = _readers(kernel)
     fields = [list(followed) for followed, _ in readers]
@@ -230,7 +230,7 @@ def _readers(kernel: Kernel) -> dict[_Key, ObjectKernel]:
 
 
 def _faithfulness(keyed: tuple[_Key, Store]) -> int:
-    """Of stores of the same objects, which to ask for them first: who has them as they were given.
+    """The rank of a store to read the objects back from: first the one that has them as given.
 
     Numbers that were read as bits can be read as numbers, not the other way round.
     """
@@ -268,7 +268,7 @@ def read_one(one: Any, kernel: Kernel, like: Objects | None, *, name: str) -> Ob
 
 
 def listed(objects: Any) -> Any:
-    """Return what each part of the kernel can read: lists of what iterators and files hold."""
+    """Return objects that every part of the kernel can read: iterators and files as lists."""
     if isinstance(objects, np.ndarray):
         return objects
     if isinstance(objects, Fasta):

@@ -56,7 +56,7 @@ class _PythonKernel(ObjectKernel):
 
     @property
     def _options(self) -> dict[str, Any]:
-        """Everything else that tells kernels apart; only what is not the default."""
+        """The other parameters that distinguish kernels; only those that are not the default."""
         return {}
 
     @property
@@ -70,7 +70,7 @@ class _PythonKernel(ObjectKernel):
         return hash(self._identity)
 
     def __repr__(self) -> str:
-        """The expression that makes it, with the functions' names, or with its own for them all."""
+        """The expression that creates it, with the functions' names, or with its own name."""
         given = {
             option: function_label(f) for option, f in self._arguments.items() if f is not None
         }
@@ -82,7 +82,7 @@ class _PythonKernel(ObjectKernel):
 
     @property
     def store_key(self) -> Hashable:
-        """Equal for all that call Python."""
+        """The key that all kernels which call Python share."""
         return PYTHON_OBJECTS
 
     def read(self, objects: Any, *, name: str) -> Store:
@@ -106,11 +106,11 @@ class _PythonKernel(ObjectKernel):
         return join_python(cast("Sequence[PythonStore]", stores))
 
     def restore(self, record: Record) -> Store:
-        """Return the array that was recorded; other objects are not in a record by themselves."""
+        """Return the recorded array; a record holds other objects only where they were encoded."""
         return restore_python(record)
 
     def find_fault(self, store: Store, isa: str) -> str:
-        """Return which known K(x, x) is not the value of the function; empty where none is."""
+        """Return which known K(x, x) differs from that of the function; empty where none does."""
         if not isinstance(store, PythonStore):  # a compiled function is given vectors
             return ""
         known = store.calls(self, self._functions).self_values.copy()
@@ -150,25 +150,25 @@ class _FunctionKernel(_PythonKernel):
         return "float64 rows" if self._compiled else super().store_key
 
     def read(self, objects: Any, *, name: str) -> Store:
-        """Return the objects as this function wants them."""
+        """Return the objects in the form for this function."""
         if self._compiled is None:
             return super().read(objects, name=name)
         return _float64_rows(make_store(objects, name=name), name)
 
     def read_queries(self, queries: Any, like: Store, *, name: str) -> Store:
-        """Return the queries as this function wants them."""
+        """Return the queries in the form for this function."""
         if self._compiled is None:
             return super().read_queries(queries, like, name=name)
         return _float64_rows(make_queries(queries, cast(DenseStore, like), name=name), name)
 
     def read_one(self, one: Any, like: Store | None, *, name: str) -> Store:
-        """Return one object as this function wants it."""
+        """Return one object in the form for this function."""
         if self._compiled is None:
             return super().read_one(one, like, name=name)
         return _float64_rows(make_queries(one, cast("DenseStore | None", like), name=name), name)
 
     def read_more(self, objects: Any, like: Store, *, name: str) -> Store:
-        """Return more objects as this function wants them."""
+        """Return more objects in the form for this function."""
         if self._compiled is None:
             return super().read_more(objects, like, name=name)
         return self.read_queries(objects, like, name=name)
@@ -198,16 +198,16 @@ class _FunctionKernel(_PythonKernel):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Custom(_FunctionKernel):
-    """Your own function of two objects, whatever they are.
+    """Your own function of two objects of any kind.
 
     The value of a query and an object is ``function(query, object)``, always in this order, so
-    a function that is symmetric only up to rounding will do. ``docs/kernels/your-own.md`` has
+    a function that is symmetric only up to rounding is accepted. ``docs/kernels/your-own.md`` has
     examples.
 
     Parameters
     ----------
     function : callable (x, y) -> float, or compiled, optional
-        What compares two objects. Instead of a Python function, a numba ``cfunc`` or a
+        Compares two objects. Instead of a Python function, a numba ``cfunc`` or a
         ``scipy.LowLevelCallable`` of signature ``double(const double*, const double*, intp)``
         compares two rows of float64, on all threads; it must be safe to call on several at once.
     block : callable (x, ys) -> sequence of float, optional
@@ -221,7 +221,7 @@ class Custom(_FunctionKernel):
         A promise that trees rely on: each value is off from that of an exact Mercer kernel by at
         most ``rtol * sqrt(K(x, x) * K(y, y))``. At most 0.01; for arithmetic in float32 use 1e-5.
     name : str, optional
-        What to print.
+        The name to print.
     is_mercer : bool, default True
         Whether the function is a Mercer kernel, which trees need. Values that contradict it are a
         `NotMercerError`, but not every function that is none gets caught: if you are not sure,
@@ -273,7 +273,7 @@ class Custom(_FunctionKernel):
 
     @property
     def mercer_columns(self) -> float:
-        """As the user says."""
+        """The user's `is_mercer`: always or never."""
         return math.inf if self.is_mercer else 0.0
 
     @property
@@ -298,9 +298,9 @@ class Custom(_FunctionKernel):
 class Similarity(_PythonKernel):
     """Your own similarity of two objects that need not be a Mercer kernel.
 
-    With an upper bound that is much cheaper than the similarity itself, a search is still exact
-    and evaluates few objects: those whose bounds are greatest, until no bound is left that
-    matters (``algorithm="filter"``, which "auto" chooses). Without one it scans.
+    With an upper bound that costs much less than the similarity itself, a search is still exact
+    and evaluates few objects: those with the greatest bounds, until no other can be a hit
+    (``algorithm="filter"``, which "auto" chooses). Without one it scans.
 
     Parameters
     ----------
@@ -313,7 +313,7 @@ class Similarity(_PythonKernel):
         The same for one query and several objects at once, as in `Custom`; where one is given,
         all values or bounds come from it.
     name : str, optional
-        What to print.
+        The name to print.
 
     Examples
     --------
@@ -354,7 +354,7 @@ class Similarity(_PythonKernel):
 
     @property
     def tree_advice(self) -> str:
-        """Advice where there is no tree and no bound."""
+        """Advice for a search without a tree and without bounds."""
         return (
             "Give Similarity an upper_bound and pass algorithm='filter', or pass algorithm='scan'; "
             "if the function is a Mercer kernel, use Custom."
@@ -380,7 +380,7 @@ class Similarity(_PythonKernel):
 
 
 def has_functions(kernel: Kernel) -> bool:
-    """Whether a kernel has functions of the user, which no file can hold."""
+    """Whether a kernel has the user's functions, which no file can hold."""
     return any(isinstance(leaf, _PythonKernel) for _, leaf in leaves(kernel))
 
 
@@ -404,13 +404,13 @@ def _check_callable(option: str, function: Any) -> None:
 
 
 def function_label(function: Any) -> str:
-    """Return what to call a function."""
+    """Return the name of a function."""
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
     return str(name) if name else type(function).__qualname__
 
 
 def _identity(function: Any) -> Any:
-    """Return what is equal for one function only, however it compares itself."""
+    """Return a key that is unique to a function, whatever its own comparison does."""
     return function if isinstance(function, MethodType) else id(function)
 
 

@@ -27,7 +27,7 @@ __all__ = ["Precomputed", "Remembered"]
 
 @dataclass(frozen=True, kw_only=True)
 class _MatrixKernel(ObjectKernel):
-    """How values that were computed before are read and looked up."""
+    """The base of kernels whose values were computed before: how they are read and found."""
 
     is_mercer: bool = True
     rtol: float = 1e-10
@@ -53,7 +53,7 @@ class _MatrixKernel(ObjectKernel):
         return read_value_rows(queries, cast(PrecomputedStore, like), name=name)
 
     def read_one(self, one: Any, like: Store | None, *, name: str) -> Store:
-        """Refuse: an object is nothing without the matrix."""
+        """Refuse a single object: its values are in the matrix."""
         raise InvalidArgument(
             "Precomputed() has no K(x, y) of two objects by themselves: its values are the entries "
             "of your matrix."
@@ -131,10 +131,10 @@ class Precomputed(_MatrixKernel):
     """
 
     def __new__(cls, *matrix: Any, **options: Any) -> "Precomputed":
-        """Say where a matrix goes that is passed here."""
+        """Refuse a matrix passed here, and say where it belongs."""
         if matrix:
             raise InvalidArgument(
-                "Precomputed() takes no matrix: it is what an index has for objects, "
+                "Precomputed() takes no matrix: an index takes it as its objects, "
                 "Index(matrix, Precomputed())."
             )
         return super().__new__(cls)
@@ -146,5 +146,5 @@ class Precomputed(_MatrixKernel):
 
     @property
     def mercer_columns(self) -> float:
-        """As the user says."""
+        """The user's `is_mercer`: always or never."""
         return math.inf if self.is_mercer else 0.0

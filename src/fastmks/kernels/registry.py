@@ -1,8 +1,8 @@
 """Every kernel by name: found in text, written as text, and listed.
 
-`fastmks.kernels.__all__` is the one list of kernels. What else is known of one stands in its
-class: its parameters, what it compares, how others call it, and an example where parameters must
-be given.
+`fastmks.kernels.__all__` is the one list of kernels. All other facts are in the class: its
+parameters, the objects it compares, its names elsewhere, and an example where parameters must be
+given.
 """
 
 import re
@@ -44,7 +44,7 @@ def known_kernels() -> Mapping[str, type[Kernel]]:
 
 @cache
 def text_kernels() -> Mapping[str, type[ObjectKernel]]:
-    """Return the kernels that text can make, by their name: all without functions."""
+    """Return the kernels that text can name, by their name: all without functions."""
     return {
         name.lower(): cls
         for name, cls in sorted(known_kernels().items())
@@ -54,7 +54,7 @@ def text_kernels() -> Mapping[str, type[ObjectKernel]]:
 
 @cache
 def plain_names() -> tuple[str, ...]:
-    """Return the names that make a kernel by themselves, without parameters."""
+    """Return the names of kernels that need no parameters."""
     return tuple(name for name, cls in text_kernels().items() if not cls.text_example)
 
 
@@ -114,9 +114,9 @@ class TextForm:
     parameters : dict of str to str or None
         Its parameters, with their defaults as text; None where one must be given.
     objects : str
-        What it compares.
+        The objects that it compares.
     example : str
-        Text that makes one.
+        Text that gives one.
     """
 
     name: str
@@ -144,7 +144,7 @@ def _text_form(name: str, cls: type[ObjectKernel]) -> TextForm:
 
 
 def kernel_text(kernel: Kernel) -> str:
-    """Return the text that makes a kernel; those that no text makes are an error.
+    """Return the text of a kernel; a kernel without a text is an error.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def _make(cls: Any, parameters: str) -> Kernel:
 
 
 def _value(text: str) -> Any:
-    """Return a parameter as Python has it: numbers, true, false, none, or the text itself."""
+    """Return a parameter as a Python value: numbers, true, false, none, or the text itself."""
     number = _number(text)
     if number is not None:
         return number
@@ -261,14 +261,14 @@ def _hint(given: Any) -> str:
         return " Pass the kernel itself, without quotes."
     if name in ways:
         return f" Write {ways[name]}."
-    import difflib  # here, since importing it costs time that few need
+    import difflib  # here, since few need it and the import takes time
 
     close = difflib.get_close_matches(name, [*plain_names(), *ways], n=1)
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
 def _ways_to_write() -> dict[str, str]:
-    """Return what to write for names that others use, and where a name alone makes no kernel."""
+    """Return what to write for names used elsewhere, and for names that need parameters."""
     ways: dict[str, str] = {}
     for name, cls in known_kernels().items():
         ways |= dict.fromkeys(cls.also_called, f"'{name.lower()}'")

@@ -1,4 +1,4 @@
-"""Kernels between sequences that count what they have in common."""
+"""Kernels between sequences that count common substrings."""
 
 import math
 from abc import abstractmethod
@@ -34,7 +34,7 @@ _MOST_NEIGHBOURS = 100_000  # p-grams that one is counted at
 
 @dataclass(frozen=True, repr=False)
 class GramKernel(ObjectKernel):
-    """A kernel that is the inner product of counts, or a weighted sum of such."""
+    """The base of kernels that are the inner product of counts, or a weighted sum of such."""
 
     kind = STRINGS
     # K(x, y) is an inner product of counts, so Mercer and never negative.
@@ -54,7 +54,7 @@ class GramKernel(ObjectKernel):
 
     @property
     def store_key(self) -> Hashable:
-        """The same where the same is counted."""
+        """The key of its counts: equal where the same p-grams are counted."""
         return "grams", self.rules
 
     def read(self, objects: Any, *, name: str) -> GramStore:
@@ -78,7 +78,7 @@ class GramKernel(ObjectKernel):
         return restore_grams(record, self.rules)
 
     def find_fault(self, store: Store, isa: str) -> str:
-        """Return which counts are not those of the strings; empty where all are."""
+        """Return which counts differ from those of the strings; empty where none does."""
         return cast(GramStore, store).find_fault()
 
     def make_space(self, store: Store, isa: str) -> _core.Space:
@@ -138,7 +138,7 @@ class Spectrum(GramKernel):
 
     @property
     def rules(self) -> tuple[GramRule, ...]:
-        """One for each length."""
+        """The factors: one for each length."""
         return tuple((length, 0, ()) for length in self.lengths)
 
     @property
@@ -200,16 +200,16 @@ class Mismatch(GramKernel):
 
     @property
     def rules(self) -> tuple[GramRule, ...]:
-        """One."""
+        """The factor: 1."""
         if self.m == 0:
             return ((self.p, 0, ()),)
         return ((self.p, self.m, tuple(map(ord, cast(str, self.alphabet)))),)
 
 
 def _neighbourhood(p: int, m: int, n_letters: int) -> int:
-    """How many p-grams one with no letter of the alphabet is counted at, itself included.
+    """Return the number of p-grams at which a p-gram without letters of the alphabet is counted.
 
-    Beyond the limit it stops counting, which would take for ever.
+    That includes itself. Counting stops at the limit, since it could take for ever.
     """
     count = 0
     for i in range(m + 1):

@@ -18,7 +18,7 @@ _MOST_DEPTH = 64  # of kernels within kernels
 
 
 def kernel_facts(kernel: Kernel) -> dict[str, Any]:
-    """Return what makes a kernel, as JSON has it: its class and parameters, its functions' names.
+    """Return a kernel as JSON values: its class, its parameters, its functions' names.
 
     Examples
     --------
@@ -32,10 +32,10 @@ def kernel_facts(kernel: Kernel) -> dict[str, Any]:
 
 
 def kernel_from_facts(facts: Any, given: Any) -> Kernel:
-    """Return the kernel that facts were made of.
+    """Return the kernel of recorded facts.
 
-    Where it has functions, `given` must be a kernel that is the same but for its functions; a
-    function will do for a kernel of one function. Where it has none, `given` may be None, or must
+    Where it has functions, `given` must be a kernel that is the same but for its functions; for a
+    kernel of one function the function is enough. Where it has none, `given` may be None, or must
     be equal to it. Facts are checked as the arguments of a kernel are.
     """
     stored = _restore(facts, 0)
@@ -85,7 +85,7 @@ def _facts(kernel: Kernel, depth: int) -> dict[str, Any]:
 
 
 def _plain(name: str, value: Any, depth: int) -> Any:
-    """Return the value of a parameter as JSON has it, which keeps every float exactly."""
+    """Return the value of a parameter as a JSON value; floats stay exact."""
     match value:
         case Kernel():
             return _facts(value, depth + 1)
@@ -116,7 +116,7 @@ def _is_compiled(function: Any) -> bool:
 
 
 class _StandIn:
-    """Stands for a function that is not in the file. Kernels show its name."""
+    """A placeholder of a function that is not in the file. Kernels show its name."""
 
     def __init__(self, label: str, is_compiled: bool) -> None:
         self.__qualname__ = label
@@ -127,7 +127,7 @@ class _StandIn:
 
 
 def _complete(stored: Kernel, given: Any) -> Kernel:
-    """Return the kernel that is given, or that a function which is given makes of the stored."""
+    """Return the given kernel, or the stored one with the given function."""
     names = stored.functions
     is_one = [name for name in names if getattr(stored, name) is not None] == ["function"]
     is_function = callable(given) and not isinstance(given, (Kernel, type))
@@ -164,7 +164,7 @@ def _restore(facts: Any, depth: int) -> Kernel:
 
 
 def _check_names(cls: type[Kernel], parameters: Mapping[str, Any], functions: Any) -> None:
-    """Refuse what this version does not know; of what it knows, the defaults may be missing."""
+    """Refuse parameters that this version does not know; those with defaults may be missing."""
     names = cls.functions
     known = {field.name: field for field in fields(cls) if field.name not in names}  # type: ignore[arg-type]
     needed = {name for name, field in known.items() if field.default is MISSING}
@@ -188,7 +188,7 @@ def _value(value: Any, depth: int) -> Any:
 
 
 def _item(value: Any, depth: int) -> Any:
-    """Return one of several, which is no list again."""
+    """Return an entry of a list, which must not be a list."""
     if isinstance(value, list):
         raise IndexFileError(
             f"a kernel in the file has a list within a list: {reprlib.repr(value)}."
@@ -208,4 +208,4 @@ def _make(cls: Any, arguments: Mapping[str, Any]) -> Any:
     try:
         return cls(**arguments)
     except (TypeError, ValueError, ArithmeticError, RecursionError) as error:
-        raise IndexFileError(f"{cls.__name__} in the file cannot be made: {error}") from error
+        raise IndexFileError(f"{cls.__name__} in the file cannot be restored: {error}") from error

@@ -20,13 +20,13 @@ _MOST_TRIANGULAR = 10_000_000
 
 
 class _SeriesKernel(ObjectKernel):
-    """A kernel between time series."""
+    """The base of kernels between time series."""
 
     kind = SERIES
 
     @property
     def store_key(self) -> Hashable:
-        """Equal for all of them."""
+        """The key that all kernels of time series share."""
         return "series"
 
     def read(self, objects: Any, *, name: str) -> SeriesStore:
@@ -52,7 +52,7 @@ class GlobalAlignment(_SeriesKernel):
 
     The sum, over all ways to align two series from beginning to end, of the product of
     ``v / (2 - v)`` over the aligned times, where ``v = exp(-|x_i - y_j|^2 / (2 bandwidth^2))``. It
-    is Mercer, which no kernel made of the time-warping distance is. Values grow and
+    is Mercer, which no kernel from the time-warping distance is. Values grow and
     fall exponentially with length: rank with ``Normalized(GlobalAlignment(...))``, which never
     overflows.
 

@@ -1,4 +1,4 @@
-"""Kernels between sets, and between vectors of counts: what two have in common, as a share."""
+"""Kernels between sets, and between vectors of counts: the common part of two, as a share."""
 
 import math
 from collections.abc import Hashable, Sequence
@@ -41,7 +41,7 @@ _GREATEST_SUM = 2.0**1021  # sums of two must be finite, however they round
 
 @dataclass(frozen=True)
 class _ShareKernel(ObjectKernel):
-    """A share between 0 and 1 that an object has with itself in full, unless it is empty."""
+    """The base of kernels whose values are shares: 1 for an object with itself, unless empty."""
 
     mercer_columns = math.inf
     is_normalized = True
@@ -54,7 +54,7 @@ class _ShareKernel(ObjectKernel):
 
 @dataclass(frozen=True)
 class _SetKernel(_ShareKernel):
-    """A kernel between Python sets."""
+    """The base of kernels between Python sets."""
 
     kind = SETS
 
@@ -107,13 +107,13 @@ class Jaccard(_SetKernel):
 
 @dataclass(frozen=True)
 class _BitKernel(_ShareKernel):
-    """A kernel between fingerprints, in whatever form."""
+    """The base of kernels between fingerprints, in any format."""
 
     kind = FINGERPRINTS
 
     @property
     def store_key(self) -> Hashable:
-        """Bits, however they are given."""
+        """Bits, in any format."""
         return "bits"
 
     def read(self, objects: Any, *, name: str) -> BitStore | MemberStore:
@@ -161,9 +161,9 @@ class Tanimoto(_BitKernel):
     - a scipy.sparse matrix (n, bits) of zeros and ones;
     - a list of RDKit's ``ExplicitBitVect`` of one length;
     - a list of Python sets of the positions set, whole numbers from 0 without a limit;
-    - a list of such rows, all alike. Wherever a list will do, so will a pandas Series.
+    - a list of such rows, all in one format. A pandas Series may replace any list.
 
-    Queries may be in another of these forms, with the same number of bits; only an index of
+    Queries may be in another of these formats, with the same number of bits; only an index of
     sets takes nothing but sets.
 
     Examples
@@ -178,7 +178,7 @@ class Tanimoto(_BitKernel):
 
 @dataclass(frozen=True)
 class _CountKernel(_ShareKernel):
-    """A kernel between vectors without negative entries."""
+    """The base of kernels between vectors without negative entries."""
 
     kind = replace(VECTORS, words="vectors, none negative")
 

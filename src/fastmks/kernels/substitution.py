@@ -1,4 +1,4 @@
-"""Substitution matrices: what it scores to align one letter with another."""
+"""Substitution matrices: the scores of aligning one letter with another."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -88,7 +88,7 @@ class Substitution:
         return Substitution(letters, self.array[np.ix_(at, at)])  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
-        """The shortest expression that makes it."""
+        """The shortest expression that creates it."""
         for name, known in _BY_NAME.items():
             if self == known:
                 return name

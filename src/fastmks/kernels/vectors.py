@@ -34,7 +34,7 @@ _MOST_DEGREE = 10_000
 
 @dataclass(frozen=True)
 class VectorKernel(ObjectKernel):
-    """A kernel between vectors of one length, dense or sparse."""
+    """The base of kernels between vectors of one length, dense or sparse."""
 
     kind = VECTORS
     finite_advice: ClassVar[str] = (
@@ -49,7 +49,7 @@ class VectorKernel(ObjectKernel):
 
     @property
     def store_key(self) -> Hashable:
-        """Equal for all of them."""
+        """The key that all kernels of vectors share."""
         return "vectors"
 
     def read(self, objects: Any, *, name: str) -> VectorStore:
@@ -227,7 +227,7 @@ class Exponential(VectorKernel):
 
 @dataclass(frozen=True)
 class _DistanceKernel(VectorKernel):
-    """A function of |x - y| / bandwidth that is 1 at 0 and never negative."""
+    """The base of kernels of |x - y| / bandwidth that are 1 at 0 and never negative."""
 
     bandwidth: float = 1.0
 

@@ -49,7 +49,7 @@ _FLOATS = [np.float64, np.float32]
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """The objects that a kernel takes, in the words of scikit-learn's tags."""
+    """The objects that a kernel takes, in the terms of scikit-learn's tags."""
 
     is_vectors: bool = True
     is_sparse: bool = True
@@ -60,7 +60,7 @@ class Reading:
 
     @classmethod
     def of(cls, kernel: Any) -> "Reading":
-        """Return what a kernel takes; what is no kernel is an error of `fit`, not of this."""
+        """Return the input tags of a kernel; a value that is no kernel is an error in `fit`."""
         try:
             parts = list(leaves(as_kernel(kernel)))
         except InvalidArgument:
@@ -81,8 +81,8 @@ class Reading:
 def read_input(estimator: Any, X: Any, kernel: Kernel, *, reset: bool) -> Any:
     """Return X checked as scikit-learn does: vectors wholly, of a table the columns.
 
-    Whatever else the kernel compares is left to it. `reset` notes the columns, else they must be
-    those that were noted.
+    The kernel itself checks all other objects. `reset` stores the columns; without it they must
+    be the stored ones.
     """
     reading = Reading.of(kernel)
     if reading.is_vectors:
@@ -92,7 +92,7 @@ def read_input(estimator: Any, X: Any, kernel: Kernel, *, reset: bool) -> Any:
         if reading.is_positive:
             check_non_negative(vectors, repr(kernel))
         return vectors
-    if reset:  # what an earlier fit noted
+    if reset:  # stored by an earlier fit
         for name in ("n_features_in_", "feature_names_in_"):
             estimator.__dict__.pop(name, None)
     if is_table(X) and (reset or hasattr(estimator, "n_features_in_")):
@@ -101,7 +101,7 @@ def read_input(estimator: Any, X: Any, kernel: Kernel, *, reset: bool) -> Any:
 
 
 def _refuse_words(X: Any, kernel: Kernel) -> None:
-    """Say which kernels compare strings and sets, where vectors were asked for."""
+    """Add to an error about vectors which kernels compare strings and sets."""
     is_row_of_objects = isinstance(X, (list, tuple)) or getattr(X, "ndim", 0) == 1
     if is_row_of_objects and len(X) and isinstance(next(iter(X)), (str, bytes, set, frozenset)):
         read_objects(list(X), kernel, name="X")
@@ -135,7 +135,7 @@ def warn_of_column(targets: np.ndarray[Any, Any]) -> None:
 
 
 def threads_of(n_jobs: Any) -> int | None:
-    """Return how many threads n_jobs stands for: as many as an Index takes where it is None."""
+    """Return the number of threads for n_jobs: None gives that of an Index."""
     if n_jobs is None:
         return None
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:

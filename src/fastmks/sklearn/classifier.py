@@ -1,4 +1,4 @@
-"""Classes by the votes of those with the greatest kernel values."""
+"""Classes by the votes of the objects with the greatest kernel values."""
 
 from typing import Any
 
@@ -14,18 +14,18 @@ __all__ = ["KernelNeighborsClassifier"]
 
 
 class KernelNeighborsClassifier(MultiOutputMixin, ClassifierMixin, KernelEstimator):  # type: ignore[misc]
-    """A class by the votes of the objects with the greatest kernel values.
+    """A classifier by the votes of the objects with the greatest kernel values.
 
     Parameters
     ----------
     n_neighbors : int, default 5
-        How many vote.
+        The number of objects that vote.
     kernel : Kernel, str or function, default "linear"
         As in `KernelNeighbors`. "linear" prefers long vectors: "cosine" and "gaussian" do not.
     weights : {"uniform", "values"} or function, default "uniform"
-        What a vote counts: 1, its kernel value, or what a function makes of an array of values:
-        numbers of at least 0. A negative value counts 0. A query whose votes all count 0 is an
-        error.
+        The weight of a vote: 1, its kernel value, or the result of a function of an array of
+        values, which must be at least 0. A negative value counts 0. A query whose votes all count
+        0 is an error.
     algorithm, n_jobs
         As in `KernelNeighbors`.
 
@@ -63,7 +63,7 @@ class KernelNeighborsClassifier(MultiOutputMixin, ClassifierMixin, KernelEstimat
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> "KernelNeighborsClassifier":
-        """Index objects and note their classes: one each, or a row for several outputs.
+        """Index objects and store their classes: one each, or a row for several outputs.
 
         Examples
         --------
@@ -133,13 +133,13 @@ class KernelNeighborsClassifier(MultiOutputMixin, ClassifierMixin, KernelEstimat
         return shares if self.outputs_2d_ else shares[0]
 
     def __sklearn_tags__(self) -> Any:
-        """Several labels at once will do."""
+        """Return scikit-learn's tags: several outputs are accepted."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
 
     def _more_tags(self) -> dict[str, Any]:
-        return {"multilabel": True}  # scikit-learn adds those of the bases
+        return {"multilabel": True}  # scikit-learn adds the tags of the bases
 
     def _keep_classes(self, columns: np.ndarray[Any, Any]) -> None:
         classes = [np.unique(column) for column in columns.T]

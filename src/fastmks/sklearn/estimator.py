@@ -1,4 +1,4 @@
-"""The base of all estimators: a kernel, an index of the fitted objects, searches of it."""
+"""The base of all estimators: a kernel, an index of the fitted objects, and its searches."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ MODES = ("connectivity", "values")  # of graphs
 
 
 class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """The base of all estimators here: a kernel, an index of the fitted objects, their searches."""
+    """The base of all estimators here: a kernel, an index of the fitted objects, its searches."""
 
     n_neighbors: Any
     kernel: Any
@@ -79,7 +79,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         return tags
 
     def _more_tags(self) -> dict[str, Any]:
-        """The same for scikit-learn before 1.6."""
+        """The tags of X for scikit-learn before 1.6."""
         reading = Reading.of(self.kernel)
         return {"pairwise": reading.is_pairwise, "requires_positive_X": reading.is_positive}
 
@@ -124,7 +124,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         X, n_neighbors
             As in `kneighbors`.
         mode : {"connectivity", "values"}, default "connectivity"
-            What stands for a neighbour: 1, or its kernel value, also where that is 0.
+            The entry of a neighbour: 1, or its kernel value, also where that is 0.
 
         Returns
         -------
@@ -146,7 +146,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
 
     @contextmanager
     def _fitting(self) -> Iterator[None]:
-        """Be fitted as before, or not at all, where what is done meanwhile fails."""
+        """Restore the earlier fit, or none, where the block raises an error."""
         before = dict(self.__dict__)
         try:
             yield
@@ -162,7 +162,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         return Index(X, self.kernel, algorithm=self.algorithm, threads=threads)
 
     def _keep(self, index: Index) -> None:
-        """Be fitted with an index from now on."""
+        """Store the index of the fitted objects."""
         self.index_ = index
         self.n_samples_fit_ = len(index)
 
@@ -199,6 +199,6 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
 
 
 def check_mode(mode: Any, modes: tuple[str, ...]) -> None:
-    """Refuse what no entries of a graph can be."""
+    """Refuse an unknown mode of a graph."""
     if not isinstance(mode, str) or mode not in modes:
         raise InvalidArgument(f"mode must be one of {', '.join(map(repr, modes))}; got {mode!r}.")

@@ -11,9 +11,9 @@ __all__ = ["changed_kernel", "named_parameters"]
 
 
 def named_parameters(kernel: Any) -> dict[str, Any]:
-    """Return what is in a kernel, by names that `changed_kernel` takes.
+    """Return the parameters within a kernel, by names that `changed_kernel` takes.
 
-    Text is read as a kernel. Functions have no parameters, nor has what is no kernel.
+    Text is read as a kernel. Functions and values that are no kernel have no parameters.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def named_parameters(kernel: Any) -> dict[str, Any]:
     """
     try:
         return _named(as_kernel(kernel) if isinstance(kernel, str) else kernel)
-    except InvalidArgument:  # which fit says
+    except InvalidArgument:  # an error of fit
         return {}
 
 
@@ -63,7 +63,7 @@ def _changed(whole: Any, changes: Mapping[str, Any], name: str) -> Any:
             inner.setdefault(first, {})[rest] = value
         else:
             parts[first] = value
-    for first, within in inner.items():  # within what may just have been changed as a whole
+    for first, within in inner.items():  # in a kernel that may just have been replaced as a whole
         parts[first] = _changed(parts[first], within, f"{name}__{first}")
     return tuple(parts.values()) if isinstance(whole, tuple) else replace(whole, **parts)
 

@@ -20,7 +20,7 @@ class KernelNeighbors(KernelEstimator):
     """The objects with the greatest kernel values, or with all values from a threshold on.
 
     The counterpart of scikit-learn's ``NearestNeighbors`` for similarities: `kneighbors` returns
-    kernel values, greatest first, the very ones of `fastmks.Index`.
+    kernel values, greatest first, the same as `fastmks.Index`.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ class KernelNeighbors(KernelEstimator):
     Attributes
     ----------
     index_ : Index
-        The fitted objects. Search it for whatever else an index can do; do not change it.
+        The index of the fitted objects, for all other kinds of search; do not change it.
     n_samples_fit_ : int
-        How many objects were fitted.
+        The number of fitted objects.
     n_features_in_ : int
         Columns of the vectors, or of the table, that was fitted.
     feature_names_in_ : array of str
@@ -163,7 +163,7 @@ class KernelNeighbors(KernelEstimator):
 
 
 def _without_self(hits: HitsAbove) -> HitsAbove:
-    """Return hits of the fitted objects without each itself."""
+    """Return hits of the fitted objects, each without itself."""
     lengths = np.diff(hits.offsets)
     is_other = hits.indices != np.repeat(np.arange(len(hits)), lengths)
     before = np.concatenate([[0], np.cumsum(is_other)])

@@ -1,4 +1,4 @@
-"""Numbers by the mean of those with the greatest kernel values."""
+"""Numbers by the mean over the objects with the greatest kernel values."""
 
 from typing import Any
 
@@ -15,16 +15,16 @@ __all__ = ["KernelNeighborsRegressor"]
 
 
 class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator):  # type: ignore[misc]
-    """A number, the mean of those of the objects with the greatest kernel values.
+    """A regressor by the mean over the objects with the greatest kernel values.
 
     Parameters
     ----------
     n_neighbors : int, default 5
-        How many are averaged.
+        The number of objects in the mean.
     kernel : Kernel, str or function, default "linear"
         As in `KernelNeighbors`. "linear" prefers long vectors: "cosine" and "gaussian" do not.
     weights : {"uniform", "values"} or function, default "uniform"
-        What each counts, as in `KernelNeighborsClassifier`.
+        The weight of each object, as in `KernelNeighborsClassifier`.
     algorithm, n_jobs
         As in `KernelNeighbors`.
 
@@ -57,7 +57,7 @@ class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> "KernelNeighborsRegressor":
-        """Index objects and note their numbers: one each, or a row for several outputs.
+        """Index objects and store their numbers: one each, or a row for several outputs.
 
         Examples
         --------

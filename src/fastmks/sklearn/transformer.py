@@ -20,8 +20,8 @@ from fastmks.sklearn.estimator import MODES, KernelEstimator, check_mode
 __all__ = ["KernelNeighborsTransformer"]
 
 _Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-_ROUNDING = 1e-14  # this share of K(x, x) is nothing, in squared distances and between K(x, x)
-_IMPOSSIBLE = 1e-6  # squared distances below minus this share are those of no Mercer kernel
+_ROUNDING = 1e-14  # this share of K(x, x) counts as 0, in squared distances and between K(x, x)
+_IMPOSSIBLE = 1e-6  # no Mercer kernel has squared distances below minus this share
 
 
 class KernelNeighborsTransformer(
@@ -34,7 +34,7 @@ class KernelNeighborsTransformer(
     Parameters
     ----------
     mode : {"values", "connectivity", "distance"}, default "values"
-        What stands for a neighbour: its kernel value, 1, or its distance in the kernel's Hilbert
+        The entry of a neighbour: its kernel value, 1, or its distance in the kernel's Hilbert
         space, sqrt(K(x, x) + K(y, y) - 2 K(x, y)). "distance" is what scikit-learn's estimators
         with ``metric="precomputed"`` take: the `n_neighbors` + 1 nearest objects of each query,
         nearest first, one more since a fitted object is its own nearest. It needs a Mercer kernel
@@ -121,7 +121,7 @@ class KernelNeighborsTransformer(
         return tags
 
     def _more_tags(self) -> dict[str, Any]:
-        return {"preserves_dtype": []}  # scikit-learn adds those of the bases
+        return {"preserves_dtype": []}  # scikit-learn adds the tags of the bases
 
     def _distance_graph(self, X: Any) -> csr_matrix:
         if self._self_value is None:

@@ -1,4 +1,4 @@
-"""How much each neighbour counts: all alike, by kernel value, or by a function of it."""
+"""Weights of neighbours: equal, by kernel value, or by a function of it."""
 
 from typing import Any, TypeAlias
 
@@ -15,7 +15,7 @@ _NAMES = ("uniform", "values")
 
 
 def check_weights(weights: Any) -> None:
-    """Refuse what says nothing about how much neighbours count."""
+    """Refuse unknown weights of neighbours."""
     if not callable(weights) and not (isinstance(weights, str) and weights in _NAMES):
         raise InvalidArgument(
             "weights must be 'uniform', 'values', or a function of an array of kernel values; "
@@ -37,7 +37,7 @@ def make_weights(values: _Values, weights: Any, kernel: Kernel) -> _Values:
         return np.ones_like(values)
     if callable(weights):
         return _scaled(_called(weights, values), "weights(values)")
-    # Who is unlike a query has no say in it.
+    # A neighbour with a negative value has no vote.
     return _scaled(np.maximum(values, 0.0), f"max(0, K) of {kernel!r}")
 
 

@@ -1,4 +1,4 @@
-"""The axes on which vectors are told apart soonest, and how many of them pay."""
+"""Principal axes of vectors, and the number of them with the least search cost."""
 
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -17,18 +17,18 @@ _Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 @dataclass(frozen=True)
 class Axes:
-    """Orthonormal rows, the point that distances are measured from, and what to expect of them.
+    """Orthonormal rows, the point that distances are measured from, and their forecast cost.
 
-    Those of a file come without expectations.
+    Axes of a file have no forecast.
     """
 
     core: _core.AxisProjection
-    survivors: float = 0.0  # share of the objects that the bounds of a typical search leave
-    seconds_per_object: float = 0.0  # that a typical search needs, for each query
+    survivors: float = 0.0  # share of the objects that the bounds of a typical search do not prune
+    seconds_per_object: float = 0.0  # of a typical search, for each query
 
     @property
     def dimension(self) -> int:
-        """How many there are."""
+        """The number of axes."""
         return self.core.dimension
 
     @property
@@ -38,7 +38,7 @@ class Axes:
 
     @property
     def origin(self) -> _Floats | None:
-        """Where distances are measured from; None for products."""
+        """The point that distances are measured from; None for products."""
         return self.core.origin()
 
 
@@ -49,17 +49,17 @@ def choose_axes(
     dimension: int | None = None,
     k: int = 10,
     threads: int = 1,
-    progress: Progress = Progress(False),  # noqa: B008, which nothing can change
+    progress: Progress = Progress(False),  # noqa: B008, an immutable value
 ) -> Axes:
     """Return principal axes of the vectors of a space that has scores.
 
-    Their number is the one that makes a search of k hits cheapest, judged on a sample of the
+    Their number is the one with the least cost of a search of k hits, measured on a sample of the
     objects and of the queries, or of the objects alone; any number gives the same answers.
     """
     asked = None if queries is None else queries.core
     with progress.hidden().bar(None) as report:
         try:
             chosen = _core.choose_axes(space.core, asked, dimension, k, threads, report)
-        except _core.CoordinateFault:  # those that were given were checked
+        except _core.CoordinateFault:  # given axes were checked
             raise IndexFileError("the vectors must be finite.") from None
     return Axes(*chosen)

@@ -1,4 +1,4 @@
-"""What all filters have in common: how each is chosen and built, asked, and what it says."""
+"""The base of all filters: how they are chosen, built, searched and recorded."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -14,13 +14,13 @@ from fastmks.files.record import Record
 
 __all__ = ["CoreFilter", "FilterKind", "FilterOffer", "Report"]
 
-# What is told how much work is done; None where nobody asks.
+# A callback for the amount of work done; None where no bar is shown.
 Report: TypeAlias = Callable[[int], None] | None
 
 
 @dataclass(frozen=True)
 class CoreFilter(ABC):
-    """Bounds values with a structure of the core, and evaluates what the bounds leave."""
+    """An engine that bounds values with a structure of the core and evaluates the rest."""
 
     space: Space
     name: ClassVar[str] = "filter"
@@ -30,16 +30,16 @@ class CoreFilter(ABC):
     @property
     @abstractmethod
     def n_bytes(self) -> int:
-        """Memory of what bounds the values, beside the objects."""
+        """Memory of the bounds, without the objects."""
 
     @property
     @abstractmethod
     def structure(self) -> tuple[Any, ...]:
-        """What the core needs beside the objects: one thing, or nothing."""
+        """The core's structure, in a tuple; an empty one where the objects suffice."""
 
     @abstractmethod
     def record(self) -> Record:
-        """What it is made of, for a file; the objects are apart."""
+        """Return the filter as a record, for a file; the objects are apart."""
 
     @property
     def check_steps(self) -> int:
@@ -48,7 +48,7 @@ class CoreFilter(ABC):
 
     @abstractmethod
     def find_fault(self, threads: int, report: Report) -> str:
-        """Return which figure of the filter its objects contradict; empty where none is."""
+        """Return which figure of the filter its objects contradict; empty where none does."""
 
     def top_k(self, request: SearchRequest, k: int) -> TopKFound:
         """Return the k best of each query: always exact, which keeps every promise about values."""
@@ -84,7 +84,7 @@ class CoreFilter(ABC):
 
 @dataclass(frozen=True)
 class FilterOffer:
-    """A filter that could be built, and what to expect of it on one thread."""
+    """A filter that could be built, and its forecast cost on one thread."""
 
     space: Space
     build_seconds: float
@@ -100,19 +100,19 @@ class FilterKind:
     Attributes
     ----------
     name : str
-        What files call it.
+        Its name in files.
     serves : callable
         Whether it can bound the values of a space.
     build : callable
-        Makes it for a space, with the arguments of `build_filter`.
+        Builds it for a space, with the arguments of `build_filter`.
     restore : callable
-        Makes it for a space from the record of a file.
+        Restores it for a space from the record of a file.
     guess_seconds : callable or None
-        About what building it for a space takes on one thread. None where nothing is known without
-        evaluating values, so that it is built for those who ask for it only.
+        Estimates the time to build it for a space on one thread. None where nothing is known
+        without evaluating values, so that it is built only when the caller asks for it.
     offer : callable or None
-        Examines the objects of a space, with the arguments of `offer_filter`. None where there is
-        nothing to build, or to offer.
+        Examines the objects of a space, with the arguments of `offer_filter`. None where nothing
+        is built or offered.
     """
 
     name: str

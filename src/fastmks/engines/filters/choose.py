@@ -1,4 +1,4 @@
-"""Which filter serves a space: what bounds its values, cheaply, before any is evaluated."""
+"""Choose the filter of a space: inexpensive bounds of all values, before any is evaluated."""
 
 from fastmks._util.progress import Progress
 from fastmks.engines.faults import Namer
@@ -21,7 +21,7 @@ __all__ = [
     "restore_filter",
 ]
 
-FILTERS = (OWN_BOUNDS, CODES, POSTINGS, PIVOTS)  # a space has the first that serves it
+FILTERS = (OWN_BOUNDS, CODES, POSTINGS, PIVOTS)  # a space gets the first that serves it
 
 
 def has_filter(space: Space) -> bool:
@@ -30,16 +30,16 @@ def has_filter(space: Space) -> bool:
 
 
 def has_offer(space: Space) -> bool:
-    """Whether a filter serves it whose cost is known without building it, evaluating nothing.
+    """Whether a filter serves the space whose cost is known without evaluations.
 
-    Pivots cost evaluations before anything is known of them, so they are for those who ask.
+    Pivots need evaluations to forecast their cost, so they are built only when asked for.
     """
     kind = _kind_for(space)
     return kind is not None and kind.guess_seconds is not None
 
 
 def guess_filter_seconds(space: Space) -> float:
-    """Return about what the filter of a space takes to build, before anything is known of it.
+    """Return an estimate of the time to build the filter of a space, without examining it.
 
     Such a space has an offer.
     """
@@ -52,7 +52,7 @@ def guess_filter_seconds(space: Space) -> float:
 def offer_filter(
     space: Space, queries: Space, k: int, *, threads: int, progress: Progress
 ) -> FilterOffer:
-    """Examine the objects, and say what a filter for such queries and k hits would be like.
+    """Return an offer of a filter for such queries and k hits, after examining the objects.
 
     Such a space has an offer, and no bounds of its own.
     """
@@ -70,10 +70,10 @@ def build_filter(
     name: Namer,
     like: CoreFilter | None = None,
 ) -> CoreFilter:
-    """Return the engine that bounds every value of a space and evaluates what is left.
+    """Return the engine that bounds every value of a space and evaluates what the bounds keep.
 
-    `name` is what errors call the object at a place of the space. What could be chosen for it is
-    taken from a filter of like objects, where there is one of more of them: choosing takes longer
+    `name` gives the text that errors use for the object at a place of the space. The choices are
+    taken from a filter of like objects, where one of more objects exists: choosing takes longer
     than building a small one.
     """
     kind = _kind_for(space)
@@ -86,7 +86,7 @@ def build_filter(
 
 
 def restore_filter(space: Space, record: Record) -> CoreFilter:
-    """Return the filter of a file, if it is one that serves the space."""
+    """Return the filter of a file; one that does not serve the space is an error."""
     name = record.fact("kind", str)
     kind = next((one for one in FILTERS if one.name == name), None)
     if kind is None or not kind.serves(space):

@@ -13,12 +13,12 @@ from fastmks.files.record import Record, restoring
 
 __all__ = ["CODES", "Codes", "build_codes"]
 
-_QUERY_SECONDS = 5e-6  # of a query, whatever the objects
+_QUERY_SECONDS = 5e-6  # of a query, for any objects
 
 
 @dataclass(frozen=True)
 class Codes(CoreFilter):
-    """Bounds the scores of all objects from their codes, and evaluates what the bounds leave."""
+    """The engine that bounds the scores of all objects from their codes, and evaluates the rest."""
 
     core: _core.CodeTable
     axes: Axes
@@ -32,21 +32,21 @@ class Codes(CoreFilter):
 
     @property
     def dimension(self) -> int:
-        """How many coordinates an object has."""
+        """The number of coordinates of an object."""
         return self.core.dimension
 
     @property
     def n_bytes(self) -> int:
-        """Memory of the codes, beside the objects themselves."""
+        """Memory of the codes, without the objects."""
         return self.core.n_bytes
 
     def record(self) -> Record:
-        """What the codes are made of, for a file."""
+        """Return the codes as a record, for a file."""
         return Record({"kind": CODES.name}, self.core.arrays())
 
     @property
     def check_steps(self) -> int:
-        """Objects are projected, and then coded."""
+        """Two steps an object: it is projected, and then coded."""
         return 2 * len(self.space)
 
     def find_fault(self, threads: int, report: Report) -> str:
@@ -58,7 +58,7 @@ class Codes(CoreFilter):
 
 
 def _guess_seconds(n_objects: int, n_columns: int, dimension: int | None = None) -> float:
-    """Return about what the codes take to build on one thread, with or without its axes."""
+    """Return an estimate of the time to build codes on one thread, with or without their axes."""
     axes_seconds = 0.0
     if dimension is None:
         dimension = min(n_columns, 64)
@@ -99,7 +99,7 @@ def _restore(space: Space, record: Record) -> Codes:
 def _build(
     space: Space, *, threads: int, progress: Progress, like: CoreFilter | None, **_: Any
 ) -> Codes:
-    """Return codes on the axes of a filter of at least half as many like objects, if there is one.
+    """Return codes on the axes of a filter of at least half as many like objects, if one exists.
 
     Choosing axes takes longer than the codes of few objects.
     """

@@ -11,32 +11,32 @@ __all__ = ["OWN_BOUNDS", "OwnBounds"]
 
 @dataclass(frozen=True)
 class OwnBounds(CoreFilter):
-    """Evaluates in the order of the kernel's own bounds, until none is left that matters."""
+    """The engine that evaluates in the order of the kernel's own bounds, while they can be hits."""
 
     core_top_k = _core.own_bounds_top_k
     core_above = _core.own_bounds_above
 
     @property
     def n_bytes(self) -> int:
-        """None: the objects know their bounds."""
+        """0: the kernel computes the bounds."""
         return 0
 
     @property
     def structure(self) -> tuple[()]:
-        """Nothing: the objects know their bounds."""
+        """Nothing: the kernel computes the bounds."""
         return ()
 
     def record(self) -> Record:
-        """Nothing but what it is."""
+        """Return the kind of the filter, which is all of it."""
         return Record({"kind": OWN_BOUNDS.name})
 
     @property
     def check_steps(self) -> int:
-        """None."""
+        """0: nothing is checked."""
         return 0
 
     def find_fault(self, threads: int, report: Report) -> str:
-        """Return nothing: there is no figure."""
+        """Return no fault: the filter has no figures."""
         return ""
 
 

@@ -1,8 +1,8 @@
 """The filter for kernels without coordinates: bounds from values with a few objects, the pivots.
 
-The Hilbert space is looked at through the span of the pivots: every object has coordinates there
-and a distance from it, and both bound its values (docs/how-it-works/filter.md). The pivots come
-from a sample of the objects; so does their number, from what sampled queries would have cost.
+Every object has coordinates in the span of the pivots, and a distance from it in the Hilbert space;
+both bound its values (docs/how-it-works/filter.md). The pivots come from a sample of the objects.
+Their number is the one with the least cost for sampled queries.
 """
 
 import time
@@ -33,32 +33,32 @@ _MOST_PIVOTS = 256
 _FEWEST_SAMPLED, _MOST_SAMPLED = 64, 512  # objects whose Gram matrix chooses the pivots
 _GRAM_SHARE = 32  # its values are about as many as this times the objects
 _QUERIES_SAMPLED = 16
-_MOST_HELD_OUT = 64  # objects that are no candidates, for sampled queries to look at
-_RANKS = (1, 10)  # what sampled queries look for
+_MOST_HELD_OUT = 64  # objects that are no candidates, searched by sampled queries
+_RANKS = (1, 10)  # of the hits of sampled queries
 _LEAST_RESIDUAL = 1e-9  # of a pivot's K(x, x)
 _BOUND_SLACK = 1e-6  # of cosines, for coordinates that round
-_SUSPICIOUS = -1e-7  # residuals, as shares of K(x, x), that are worth a certified look
+_SUSPICIOUS = -1e-7  # residuals, as shares of K(x, x), that need a certified check
 
 
 class Forecast(NamedTuple):
-    """What a query is expected to cost with so many pivots, on average over ranks 1 and 10."""
+    """The expected cost of a query with this many pivots, on average over ranks 1 and 10."""
 
     n_pivots: int
     survivors: float
 
     @property
     def evaluations(self) -> float:
-        """Values with the pivots, and with the objects that their bounds do not exclude."""
+        """Values with the pivots, and with the objects that their bounds do not prune."""
         return self.n_pivots + self.survivors
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pivots(CoreFilter):
-    """The engine: coordinates of all objects on the span of the pivots bound their values."""
+    """The engine that bounds values from the coordinates of all objects on the pivots' span."""
 
     projection: _core.PivotProjection
     table: _core.PivotTable
-    forecasts: tuple[Forecast, ...]  # of every number of pivots looked at; empty when it was given
+    forecasts: tuple[Forecast, ...]  # of every number of pivots tried; empty when it was given
     build_evaluations: int  # of K(x, y); K(x, x) is evaluated once per object besides
     build_seconds: float
     core_top_k = _core.pivots_top_k
@@ -72,7 +72,7 @@ class Pivots(CoreFilter):
 
     @property
     def n_bytes(self) -> int:
-        """Memory of the coordinates, beside the objects."""
+        """Memory of the coordinates, without the objects."""
         return self.table.n_bytes
 
     @property
@@ -81,7 +81,7 @@ class Pivots(CoreFilter):
         return (self.table,)
 
     def record(self) -> Record:
-        """What the coordinates are made of, for a file."""
+        """Return the coordinates as a record, for a file."""
         facts = {
             "kind": PIVOTS.name,
             "build_evaluations": self.build_evaluations,
@@ -91,7 +91,7 @@ class Pivots(CoreFilter):
         return Record(facts, self.table.arrays())
 
     def find_fault(self, threads: int, report: Report) -> str:
-        """Return what the pivots contradict, or where the coordinates built again differ."""
+        """Return the fault of the pivots, or where the coordinates differ when built again."""
         fault = self.projection.find_fault()
         if fault:
             return fault
@@ -113,7 +113,7 @@ class Pivots(CoreFilter):
         return super().above(request, thresholds)
 
     def _is_scanned(self, request: SearchRequest) -> bool:
-        """Whether the values asked for are no more than those with the pivots."""
+        """Whether a query searches no more objects than the pivots."""
         return request.among is not None and len(request.among) <= self.projection.n_pivots
 
 
@@ -126,7 +126,7 @@ def build_pivots(
     seed: int = 0,
     name: Namer = "objects[{}]".format,
 ) -> Pivots:
-    """Choose pivots, `m` of them or as many as pay, and put all objects on their span.
+    """Return the filter on `m` pivots, or on as many as pay.
 
     The same objects and seed give the same pivots. Objects that the pivots before them span up to
     rounding are no pivots, so there may be fewer than `m`.
@@ -187,7 +187,7 @@ def _check_kernel(space: Space) -> None:
 
 
 class _Sample(NamedTuple):
-    """Values of some objects with those that may become pivots, as cosines.
+    """Values of some objects with the candidates for pivots, as cosines.
 
     Candidates are the columns and the first rows; then come objects that are held out, so that
     nothing was fitted to them, and then queries.
@@ -201,7 +201,7 @@ class _Sample(NamedTuple):
 
     @property
     def n_objects(self) -> int:
-        """Rows before those of the queries."""
+        """The number of rows before those of the queries."""
         return len(self.candidates) + len(self.held_out)
 
 
@@ -261,11 +261,11 @@ class _Draft:
         return _Sample(candidates, held_out, queries, norms, cosines)
 
     def _taken(self, positions: _Positions) -> tuple[Space, Namer]:
-        """Return some of the objects, and how errors call them."""
+        """Return some of the objects, and the texts that errors use for them."""
         return self.space.part(positions), lambda place: self.name(int(positions[place]))
 
     def _steps(self, sample: _Sample, most: int) -> Iterator[_Step]:
-        """Yield pivots, each the one that explains most of what those before it leave."""
+        """Yield pivots, each the one that explains most of the residuals before it."""
         left = sample.cosines.copy()
         n = len(sample.candidates)
         residuals = np.where(sample.norms > 0, 1.0, 0.0)
@@ -297,7 +297,7 @@ class _Draft:
         projection.project(self.space.core)
 
     def _choose(self, sample: _Sample) -> _Positions:
-        """Return as many pivots as would have cost sampled queries least."""
+        """Return the pivots, as many as give sampled queries the least cost."""
         queries, name = self._taken(sample.queries)
         objects, name_object = self.space, self.name
         if not self.is_bounded.all():
@@ -323,7 +323,7 @@ class _Draft:
 
 
 class _Trial:
-    """Sampled queries and what they find: how many objects would their bounds leave?"""
+    """Sampled queries and their hits: counts the objects that the bounds would not prune."""
 
     @own_arithmetic()
     def __init__(self, sample: _Sample, values: _Floats) -> None:
@@ -345,7 +345,7 @@ class _Trial:
 
     @own_arithmetic()
     def survivors(self, step: _Step) -> float:
-        """Return how many objects a query has to look at after another pivot, besides pivots."""
+        """Return the number of evaluations of a query after another pivot, besides pivots."""
         n, n_candidates = self.sample.n_objects, len(self.sample.candidates)
         self.n_pivots += 1
         self.counts[:, step.pivot] = False

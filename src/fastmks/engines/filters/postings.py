@@ -11,14 +11,14 @@ from fastmks.files.record import Record, first_difference, restoring
 
 __all__ = ["POSTINGS", "Postings", "build_postings", "fits_postings"]
 
-# Of an object of some hundred entries, to be put into inverted lists, and to be examined there.
+# Per object of some hundred entries: to add it to inverted lists, and to examine it there.
 _LISTING_SECONDS = 1e-5
 _LISTED_SECONDS = 5e-9
 
 
 @dataclass(frozen=True)
 class Postings(CoreFilter):
-    """Adds up the columns a query has, in low precision, and evaluates what the sums leave."""
+    """The engine that bounds scores by sums over the query's columns, in low precision."""
 
     core: _core.Postings
     core_top_k = _core.postings_top_k
@@ -26,26 +26,26 @@ class Postings(CoreFilter):
 
     @property
     def structure(self) -> tuple[_core.Postings]:
-        """The lists."""
+        """The inverted lists."""
         return (self.core,)
 
     @property
     def n_bytes(self) -> int:
-        """The memory taken besides that of the objects."""
+        """Memory of the lists, without the objects."""
         return self.core.n_bytes
 
     def record(self) -> Record:
-        """What the lists are made of, for a file."""
+        """Return the lists as a record, for a file."""
         return Record({"kind": POSTINGS.name}, self.core.arrays())
 
     def find_fault(self, threads: int, report: Report) -> str:
-        """Return where the lists differ from those built again: nothing of them is a choice."""
+        """Return where the lists differ from those built again: they follow from the objects."""
         rebuilt = _core.postings(self.space.core, report)
         return first_difference(self.core.arrays(), rebuilt.arrays())
 
 
 def fits_postings(space: Space) -> bool:
-    """Whether a space can be searched through postings.
+    """Whether a space can be searched with inverted lists.
 
     It must hold sparse vectors (counts of substrings and of subgraphs among them) under a kernel
     whose values grow with an inner product or a cosine. Even powers grow on both sides of zero,
@@ -55,7 +55,7 @@ def fits_postings(space: Space) -> bool:
 
 
 def build_postings(space: Space, *, progress: Progress) -> Postings:
-    """Return an engine for a space that fits."""
+    """Return the engine for a space; one that it does not serve is an error."""
     if not fits_postings(space):
         raise InvalidArgument(
             "inverted lists need sparse vectors and a kernel that grows with their inner product "

@@ -1,1 +1,1 @@
-"""The cover tree: what users see of it, and the searches for one query or for many."""
+"""The cover tree: its public interface, and the searches for one query or for many."""

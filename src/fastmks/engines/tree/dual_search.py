@@ -21,7 +21,7 @@ __all__ = ["DualTree"]
 
 @dataclass(frozen=True)
 class DualTree:
-    """Searches a tree with a tree of the queries, built with the same kernel."""
+    """The engine that searches a tree with a tree of the queries, built with the same kernel."""
 
     tree: Tree
     traversal: Traversal
@@ -79,12 +79,12 @@ class DualTree:
     ) -> AboveFound:
         """Return all at or above each query's threshold, query by query.
 
-        Thresholds are given and not found, so queries have nothing to learn from each other.
+        Thresholds are given, so no query can use the hits of another.
         """
         return WalkedTree(self.tree, self.traversal).above(request, thresholds)
 
     def _query_tree(self, request: SearchRequest) -> Tree | None:
-        """Return the tree of the queries; None where there can be none."""
+        """Return the tree of the queries; None where none can be built."""
         if request.skip_self:
             return self.tree
         if len(request.queries) == 0 or not request.queries.compares_queries:

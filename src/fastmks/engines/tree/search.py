@@ -27,7 +27,7 @@ _COSTLY_VALUE = 1e-6
 
 @dataclass(frozen=True)
 class WalkedTree:
-    """The engine: a tree and how it is walked."""
+    """The engine: a tree and its traversal."""
 
     tree: Tree
     traversal: Traversal
@@ -91,30 +91,30 @@ class WalkedTree:
 
 
 def plan(tree: Tree, traversal: Traversal, approximation: Approximation = EXACT) -> _core.Traversal:
-    """Return a traversal with what it leaves open chosen from measured cost.
+    """Return a traversal whose open settings are chosen from measured costs.
 
-    The cost of an exact search is all that depends on it. What an approximate one returns depends
-    on the order of its evaluations too, so measured times must not decide: a budget is spent one
-    evaluation at a time, and the other promises look at the order of magnitude only.
+    For an exact search they change only the cost. The answer of an approximate search depends on
+    the order of its evaluations too, so measured times must not decide: a budget is spent one
+    evaluation at a time, and the other promises use only the order of magnitude of a time.
     """
     order, block = traversal.order, traversal.block
     cost = tree.cost.value
-    cheap = int(_SHELL_SECONDS / cost)
+    shell = int(_SHELL_SECONDS / cost)
     if order == "auto":
         order = "level" if tree.cost.call > _COSTLY_CALL else "best-first"
     if approximation.given():
         order = "best-first" if traversal.order == "auto" else traversal.order
         is_costly = approximation.budget is not None or cost > _COSTLY_VALUE
-        planned, cheap = (1, 0) if is_costly else (_LARGEST_BLOCK // 2, 1)
+        planned, shell = (1, 0) if is_costly else (_LARGEST_BLOCK // 2, 1)
     else:
         planned = max(1, min(round(_BLOCK_SECONDS / cost), _LARGEST_BLOCK))
         planned = 2 ** int(math.log2(planned))  # so that a noisy measurement seldom changes it
     block = planned if block is None else block
-    return _core.Traversal(order, block, 0 if block == 1 else cheap, set(traversal.bounds))
+    return _core.Traversal(order, block, 0 if block == 1 else shell, set(traversal.bounds))
 
 
 def named_cost(counts: dict[str, int], request: SearchRequest) -> Cost:
-    """Return the counts of a search in the words of Cost."""
+    """Return the counts of a search as a Cost."""
     pruned = {name.replace("after_", ""): n for name, n in counts.items() if "after_" in name}
     pruned |= {name.replace("before_", "parent "): n for name, n in counts.items() if "bef" in name}
     return Cost(

@@ -1,4 +1,4 @@
-"""The cover tree of some objects in the kernel's Hilbert space: built, checked, looked at."""
+"""The cover tree of some objects in the kernel's Hilbert space: to build, check and print."""
 
 import time
 from typing import Any, NamedTuple, TypeAlias, cast
@@ -30,7 +30,7 @@ _NodeTable: TypeAlias = dict[str, np.ndarray[Any, Any]]
 
 
 class EvaluationCost(NamedTuple):
-    """Seconds that evaluations take: of one call, and of each value in it."""
+    """Seconds of evaluations: per call, and per value in it."""
 
     call: float
     value: float
@@ -78,17 +78,17 @@ class Tree:
 
     @property
     def n_nodes(self) -> int:
-        """Nodes with something below them. Objects without are leaves, and no nodes."""
+        """Number of nodes, which have children. Objects without children are leaves."""
         return self.core.n_nodes
 
     @property
     def n_bytes(self) -> int:
-        """Memory of the tree, beside the objects."""
+        """Memory of the tree, without the objects."""
         return self.core.n_bytes
 
     @cached_property
     def nodes(self) -> _NodeTable:
-        """Every figure of every node, as columns by name.
+        """The figures of all nodes, as columns by name.
 
         The objects below node i are ``begin[i] ... end[i] - 1`` in the tree's order, its point is
         the first of them, and its leaves are the last, from ``leaves[i]`` on. Its child nodes are
@@ -102,12 +102,12 @@ class Tree:
 
     @cached_property
     def cost(self) -> EvaluationCost:
-        """What evaluations cost here, measured when first asked for."""
+        """The cost of evaluations on this machine, measured on first use."""
         return EvaluationCost(*self.space.core.measure_cost())
 
     @cached_property
     def levels(self) -> list[int]:
-        """The levels that hold nodes, from the root's down."""
+        """The levels with nodes, from the root's down."""
         return sorted(set(self.nodes["level"].tolist()), reverse=True)
 
     @cached_property
@@ -122,7 +122,7 @@ class Tree:
     def text(self, *, most: int = 60) -> str:
         """Return the tree as indented lines, a node or leaf each, the first `most` of them.
 
-        Objects are called by their ids.
+        Objects are shown by their ids.
 
         Examples
         --------
@@ -154,9 +154,9 @@ class Tree:
     def check(self) -> None:
         """Raise an error unless the tree is a cover tree whose every figure is true.
 
-        Looks at nesting, covering, separation of the children of each node (up to the rounding of
-        the distances), radii, parent distances, norms, and that each object is there exactly
-        once. Evaluates every node against every object below it: for tests and for the curious.
+        Checks nesting, covering, separation of the children of each node (up to the rounding of
+        the distances), radii, parent distances, norms, and that each object occurs exactly
+        once. Evaluates every node against every object below it: meant for tests.
 
         Examples
         --------
@@ -169,12 +169,12 @@ class Tree:
 
 
 def record_tree(tree: Tree) -> Record:
-    """Return what a tree is made of, for a file; the objects are apart."""
+    """Return a tree as a record, for a file; the objects are apart."""
     return Record({"build_seconds": tree.build_seconds}, tree.core.arrays())
 
 
 def restore_tree_core(record: Record, n_objects: int) -> _core.CoverTree:
-    """Return what the core needs of the tree of a file: the order of the objects is known then."""
+    """Return the core's tree of a file; it holds the order of the objects."""
     with restoring("the tree"):
         return _core.restore_cover_tree(dict(record.arrays), n_objects)
 
@@ -189,7 +189,7 @@ def restore_tree(core: _core.CoverTree, space: Space, record: Record, *, name: N
 def build_tree(space: Space, *, base: float, threads: int, progress: Progress, name: Namer) -> Tree:
     """Build the tree of a space. The tree owns its objects: a copy in its own order.
 
-    `name` is how errors and pictures call the object at a position.
+    `name` gives the text that errors and pictures use for the object at a position.
     """
     if not space.is_mercer:
         raise NotMercerError(
@@ -205,7 +205,7 @@ def build_tree(space: Space, *, base: float, threads: int, progress: Progress, n
 
 
 def _advice(space: Space) -> str:
-    """Return what to do instead, as the part of the kernel says that is not Mercer."""
+    """Return the advice of the part of the kernel that is not Mercer."""
     if space.has_bounds:
         return (
             "Pass algorithm='filter' or 'auto', which search exactly in the order of the kernel's "

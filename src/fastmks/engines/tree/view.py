@@ -40,7 +40,7 @@ def tree_graph(tree: "Tree") -> Any:
 
 
 def _lines(tree: "Tree") -> Iterator[str]:
-    """Walk the tree with a stack of its own: it may be deeper than Python's."""
+    """Walk the tree with an explicit stack: it may be deeper than Python's."""
     nodes, distances = tree.nodes, tree.core.leaf_distances()
     open_nodes: list[tuple[int, int, bool]] = [(0, 0, False)]  # node or place, depth, is a leaf
     while open_nodes:
