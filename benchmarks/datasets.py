@@ -24,11 +24,11 @@ class Problem:
     objects: Any
     queries: Any
     width: int | None = None  # of objects in a list: the columns that a vector of theirs would have
-    vectors: tuple[Any, Any] | None = None  # objects and queries of lists, for who knows rows only
+    vectors: tuple[Any, Any] | None = None  # objects and queries of lists, for vector-only peers
 
     @property
     def kind(self) -> str:
-        """What everybody searches: "dense", "sparse", "bits", or "objects" that are no vectors."""
+        """The kind of rows: "dense", "sparse", "bits", or "objects" that are no vectors."""
         if isinstance(self.objects, list):
             return "objects" if self.vectors is None else "sparse"
         if not isinstance(self.objects, np.ndarray):
@@ -42,7 +42,7 @@ class Problem:
 
     @property
     def n_bytes(self) -> int:
-        """Memory of the objects, as rows where they are lists with such."""
+        """Memory of the objects in bytes; of lists that have vectors, that of the vectors."""
         rows = self.objects if self.vectors is None else self.vectors[0]
         if isinstance(rows, list):
             return sum(len(one) for one in rows)
@@ -66,7 +66,7 @@ class Problem:
         return int(self.objects.shape[1]) * (64 if self.kind == "bits" else 1)
 
     def cast(self, dtype: str) -> "Problem":
-        """The same rows for a contestant that stores `dtype`: rounded where they must be."""
+        """Return the problem with its rows stored as `dtype`, rounded where necessary."""
         if not self.has_rows or self.kind == "bits":
             return self
         return self.changed(
@@ -74,14 +74,16 @@ class Problem:
         )
 
     def first_queries(self, n_queries: int) -> "Problem":
-        """The same objects with fewer queries."""
+        """Return the problem with fewer queries."""
         if n_queries >= self.n_queries:
             return self
         note = f"the first {self.n_objects} objects and {n_queries} queries"
         return self.changed(self.objects, self.queries[:n_queries], note)
 
     def sample(self, n_objects: int, n_queries: int) -> "Problem":
-        """At most this many rows of each, drawn without replacement; a larger draw holds a smaller.
+        """Return at most this many rows of each, drawn without replacement.
+
+        A larger draw contains every smaller one.
 
         Rows keep their order. What is small enough already stays as it is.
         """
@@ -97,7 +99,7 @@ class Problem:
         return self.changed(objects, queries, note)
 
     def within_unit_ball(self) -> "Problem":
-        """The same rows divided by a power of two, so that no row is longer than 1.
+        """Return the rows divided by a power of two, so that no row is longer than 1.
 
         High powers of products stay in range, and no entry is rounded.
         """
@@ -111,13 +113,13 @@ class Problem:
         )
 
     def changed(self, objects: Any, queries: Any, note: str = "") -> "Problem":
-        """Return the problem of other objects and queries, with a note more."""
+        """Return the problem with other objects and queries, and one more note."""
         origin = f"{self.origin}; {note}" if note else self.origin
         return replace(self, origin=origin, objects=objects, queries=queries)
 
 
 def count_rows(rows: Any) -> int:
-    """Return how many rows, or objects, there are; a sparse matrix has no len()."""
+    """Return the number of rows, or of objects; a sparse matrix has no len()."""
     return int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)
 
 
@@ -171,7 +173,7 @@ def _generated(
 
 
 def turned(rows: NDArray[Any], n_axes: int | None = None) -> NDArray[Any]:
-    """Return rows in axes turned at random, always the same; the rows may be of fewer axes."""
+    """Return rows turned by one fixed random rotation; the rows may have fewer axes."""
     square = np.random.default_rng(1).standard_normal(2 * (n_axes or rows.shape[1],))
     return np.asarray(rows @ np.linalg.qr(square)[0][: rows.shape[1]])
 
@@ -243,7 +245,7 @@ def unit_rows(rows: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A file of arrays: which hold the objects, and which the queries if there are any."""
+    """A file of arrays: those with the objects, and those with the queries, if any."""
 
     name: str
     file: str

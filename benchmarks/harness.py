@@ -1,4 +1,4 @@
-"""Run things round after round, each in turn, so that noise hits all alike, and compare them.
+"""Run functions round after round, each in turn, so that noise hits all alike; compare times.
 
 A ratio is taken within each round, between runs moments apart, and its median over the rounds is
 reported: a machine that slows down for a minute changes the seconds, hardly the ratios.
@@ -25,9 +25,9 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What one search found, best first; no indices where the search keeps no hits."""
+    """The answer of one search, best first; no indices where the search keeps no hits."""
 
-    indices: NDArray[np.int64] | None  # (n_queries, k), -1 where there is none
+    indices: NDArray[np.int64] | None  # (n_queries, k), -1 for no object
     evaluations: int | None = None  # kernel evaluations, where they are counted
     operations: int | None = None  # multiply-adds of bounds, where they are counted
     seconds: float | None = None  # where the search ran, and was timed, in another process
@@ -35,7 +35,7 @@ class Answer:
 
 
 def is_installed(name: str) -> bool:
-    """Whether a module, or a name in a module, can be imported; the module is, if so."""
+    """Whether a module, or a name in a module, can be imported; imports the module."""
     module, _, inside = name.rpartition(".")
     try:
         importlib.import_module(name)
@@ -65,7 +65,7 @@ def _thread_pools(n_modules: int) -> Any:
 def run_rounds(
     runs: Sequence[Callable[[], _T]], *, rounds: int, warmups: int = 1
 ) -> list[list[_T]]:
-    """Return what each run gave in each round; each round starts with another run."""
+    """Return the results of each run by round; each round starts with another run."""
     results: list[list[_T]] = [[] for _ in runs]
     for turn in range(warmups + rounds):
         for step in range(len(runs)):
@@ -77,7 +77,7 @@ def run_rounds(
 
 
 def map_in_threads(function: Callable[[Any], _T], parts: Sequence[Any], threads: int) -> list[_T]:
-    """Return what a function gives for each part; threads take parts in turn."""
+    """Return the result of a function for each part; threads take parts in turn."""
     if threads == 1 or len(parts) == 1:
         return list(map(function, parts))
     with ThreadPoolExecutor(threads) as pool:
@@ -105,12 +105,12 @@ class Moment(NamedTuple):
 
 
 def now(elsewhere: float = 0.0) -> Moment:
-    """Return where the counters stand; `elsewhere` is the CPU time of our other processes."""
+    """Return the counters now; `elsewhere` is the CPU time of our other processes."""
     return Moment(time.perf_counter(), time.process_time() + elsewhere, _busy_seconds())
 
 
 def others_share(before: Moment, after: Moment) -> float | None:
-    """Return the share of all CPUs' time that went to others between two moments."""
+    """Return the share of all CPUs' time that other processes took between two moments."""
     if before.everyone is None or after.everyone is None or after.clock <= before.clock:
         return None
     others = (after.everyone - before.everyone) - (after.mine - before.mine)

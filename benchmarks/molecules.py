@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from benchmarks.harness import is_installed
 
 FILE = "moses_200k.smi.gz"
-_BLOCK = 2048  # fingerprints: what numpy makes of them stays in the cache
+_BLOCK = 2048  # fingerprints: numpy's results for them stay in the cache
 _Words: TypeAlias = NDArray[np.uint64]
 _Found: TypeAlias = tuple[NDArray[Any], NDArray[np.int64]]  # values and positions, best first
 
@@ -54,7 +54,7 @@ class Fpsim2:
 
 
 class Popcounts:
-    """Every value of a query, by numpy alone, over blocks that stay in the cache."""
+    """Brute force by numpy alone, over blocks that stay in the cache."""
 
     def __init__(self, words: _Words) -> None:
         self._words, self._sizes = words, _count_bits(words)
@@ -113,7 +113,7 @@ def make_molecules(
 
 
 def _count_bits(words: _Words) -> NDArray[np.int64]:
-    """Return how many bits are set in each row.
+    """Return the number of bits set in each row.
 
     A product with ones adds up small numbers faster than numpy's sum does; float32 holds them.
     """
@@ -127,7 +127,7 @@ def _count_bits(words: _Words) -> NDArray[np.int64]:
 
 
 def _draw(random: np.random.Generator, n: int, *, halvings: int) -> _Words:
-    """Rows of 2048 bits, of which one in 2**halvings is set."""
+    """Return rows of 2048 bits, of which one in 2**halvings is set."""
     words = random.integers(0, 2**64, (n, 32), dtype=np.uint64)
     for _ in range(halvings - 1):
         words &= random.integers(0, 2**64, words.shape, dtype=np.uint64)
@@ -135,12 +135,12 @@ def _draw(random: np.random.Generator, n: int, *, halvings: int) -> _Words:
 
 
 def _database(folder: Path, n_objects: int) -> Path:
-    """FPSim2's file of fingerprints, made once and kept in the folder for temporary files."""
+    """Return FPSim2's file of fingerprints, built once in the folder for temporary files."""
     from FPSim2.io import create_db_file
 
     file = Path(tempfile.gettempdir()) / f"fastmks_moses_{n_objects}.h5"
     if not file.exists():
-        part = file.with_suffix(".part.h5")  # nobody takes a file that was not finished
+        part = file.with_suffix(".part.h5")  # unfinished files are never read
         part.unlink(missing_ok=True)
         with gzip.open(folder / FILE, "rt", encoding="utf-8") as lines:
             molecules = [[line.split()[0], i] for i, line in enumerate(islice(lines, n_objects))]

@@ -13,7 +13,7 @@ def blocks_in(page: str) -> list[str]:
 
 
 def block_in(page: str, name: str) -> slice:
-    """Return where a block stands in a page, without its markers."""
+    """Return the range of a block in a page, without its markers."""
     begin, end = _BEGIN.format(name), _END.format(name)
     if page.count(begin) != 1 or page.count(end) != 1 or page.index(end) < page.index(begin):
         raise ValueError(f"the page must have the lines {begin!r} and {end!r}, once each.")
@@ -27,7 +27,7 @@ def replace_block(page: str, name: str, text: str) -> str:
 
 
 def put_into(file: Path, name: str, text: str) -> None:
-    """Replace what stands between the markers `<!-- NAME: begin -->` and `<!-- NAME: end -->`."""
+    """Replace the text between the markers `<!-- NAME: begin -->` and `<!-- NAME: end -->`."""
     try:
         page = replace_block(file.read_text(encoding="utf-8"), name, text)
     except ValueError as error:

@@ -40,7 +40,7 @@ def mark_plainly(axis: Any) -> None:
 def save_picture(
     figure: Any, panels: list[Any], file: Path, *, title: str = "", **legend: Any
 ) -> None:
-    """Write a picture with a title, and a legend of all that stands in its panels."""
+    """Write a picture with a title, and a legend of all its panels."""
     handles = {
         label: handle
         for panel in panels

@@ -1,4 +1,4 @@
-"""What a benchmark leaves: a table to read, and facts about the run for its JSON file."""
+"""The output of a benchmark: a table to read, and facts about the run for its JSON file."""
 
 import datetime
 import json
@@ -66,14 +66,14 @@ def markdown(head: str, rows: Iterable[Sequence[object]]) -> str:
 
 
 def three_digits(value: float | None, none: str = "-") -> str:
-    """Return three digits, and all digits before the point."""
+    """Return the number with three digits, and all digits before the point."""
     if value is None:
         return none
     return f"{value:.0f}" if abs(value) >= 100.0 else f"{value:.3g}"
 
 
 def describe_machine() -> dict[str, Any]:
-    """Return what the speed of a search depends on."""
+    """Return the facts about the machine and packages that the speed depends on."""
     from fastmks.engines.space import chosen_isa
 
     file = Path("/proc/cpuinfo")

@@ -1,4 +1,4 @@
-"""Protein sequences, and counts of their substrings for those who know vectors only."""
+"""Protein sequences, and counts of their substrings for peers that take vectors only."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ LETTERS = "ACDEFGHIKLMNPQRSTVWY"
 
 
 def read_sequences(folder: Path | None, n: int) -> tuple[list[str], str]:
-    """Return at most n sequences in an order of chance, and where they are from.
+    """Return at most n sequences in random order, and their origin.
 
     Without a folder, or without the file in it, they are generated.
     """

@@ -27,15 +27,15 @@ _DIGITS = 5  # significant
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """What cells have beside their key, which is the class that they name as their first base."""
+    """The common fields of cells, beside those of their key, which is their first base class."""
 
     commit: str = "unknown"
     others: float | None = None  # share of the machine that other processes took meanwhile
-    seconds: float = 0.0  # that measuring it took, checks included
+    seconds: float = 0.0  # to measure it, checks included
 
     @property
     def key(self) -> Any:
-        """What tells it from other cells."""
+        """The key of the cell."""
         kind: Any = type(self).__bases__[0]
         return kind(**{one.name: getattr(self, one.name) for one in fields(kind)})
 
@@ -54,7 +54,7 @@ def read_options(
     arguments: Sequence[str] | None,
     more: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> argparse.Namespace:
-    """Read the command line; `more` declares what only this program takes."""
+    """Read the command line; `more` declares the options of this program alone."""
     parser = argparse.ArgumentParser(prog=f"benchmarks.{name}", description=about)
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder with the real data sets")
     parser.add_argument("--quick", action="store_true", help="small problems, few rounds")
@@ -95,7 +95,7 @@ _KEPT_OPTIONS: Mapping[str, Mapping[str, Any]] = {
 
 
 class Collector:
-    """What the command line allows of each set, and notes about what cannot be had."""
+    """The sets and sizes that the command line allows, and notes about missing data."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
@@ -115,12 +115,12 @@ class Collector:
 
     @property
     def data(self) -> Path:
-        """The folder of data, where a set is read that it has."""
+        """The folder of data, which must be given."""
         assert self.folder is not None
         return self.folder
 
     def folder_with(self, file: str) -> Path | None:
-        """Return the folder of data if it has a file; otherwise a note, if there is a folder."""
+        """Return the folder of data if it has a file; note a missing file."""
         if self.folder is not None and not (self.folder / file).exists():
             self.note(f"not in the folder: {file}")
             return None
@@ -131,7 +131,7 @@ class Collector:
         return problem.sample(*self.limits(n_objects, n_queries))
 
     def limits(self, n_objects: int, n_queries: int) -> tuple[int, int]:
-        """Return how many objects and queries there may be."""
+        """Return the greatest numbers of objects and queries."""
         options = self._options
         return (
             min(n_objects, options.objects or EVERYTHING),
@@ -174,7 +174,7 @@ class Kept(Generic[_Cell]):
         return list(self._cells.values())
 
     def add(self, cell: _Cell) -> None:
-        """Keep a cell in place of an older one; `write` makes it last."""
+        """Keep a cell in place of an older one; `write` stores it."""
         self._noisy.discard(cell.key)
         self._cells[cell.key] = cell
 
@@ -240,7 +240,7 @@ class _OutOfTimeError(Exception):
 
 
 class Run(Generic[_Cell]):
-    """One run of a program: what it was told, and the cells that it keeps.
+    """One run of a program: its options, and the cells that it keeps.
 
     `sizes` are those that the suite declares, full or quick.
     """
@@ -283,7 +283,7 @@ class Run(Generic[_Cell]):
         return True
 
     def expect(self, n_cells: int) -> None:
-        """Say that this many more cells will come, or fewer."""
+        """Add this many cells to the progress bar; may be negative."""
         self._bar.total += n_cells
         self._bar.refresh()
 
@@ -294,7 +294,7 @@ class Run(Generic[_Cell]):
         return wanted
 
     def announce(self, key: Hashable) -> None:
-        """Show what is measured now."""
+        """Show the cell that is measured now."""
         self._bar.set_description(str(key))
 
     def keep(self, cell: _Cell) -> None:
@@ -327,7 +327,7 @@ class Suite(Generic[_Cell]):
         return read_options(self.name, self.about, arguments, more)
 
     def sizes_of(self, options: argparse.Namespace) -> dict[str, Any]:
-        """Return how much of everything there is, quick or not."""
+        """Return the sizes of this run, quick or not."""
         sizes = {**self.full, **(self.quick if options.quick else {})}
         return {**sizes, "rounds": options.rounds or sizes.get("rounds")}
 

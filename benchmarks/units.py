@@ -1,8 +1,8 @@
-"""What each unit of the CPU does for the filter: the same codes, searched through each in turn.
+"""The speed of the filter with each unit of the CPU: the same codes, searched in turn.
 
     python -m benchmarks.units [--objects N] [--queries N] [--rounds N]
 
-Answers are the same bits on every one of them; the program fails if they are not.
+Answers are bit-identical on all units; the program fails if they are not.
 """
 
 import argparse

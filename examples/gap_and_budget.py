@@ -1,4 +1,4 @@
-"""The use of a budget of kernel evaluations: the certified gap, and what was really missed.
+"""The use of a budget of kernel evaluations: the certified gap beside the true miss.
 
 python examples/gap_and_budget.py [--figure PATH]
 
@@ -47,7 +47,7 @@ def measure() -> list[Bought]:
 
 
 def draw(path: str, rows: list[Bought]) -> None:
-    """Draw the gap and what was missed on the left, what was found and proven on the right."""
+    """Draw the gap and the miss on the left, the shares found and proven on the right."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8.0, 3.4), dpi=100, layout="constrained")

@@ -1,8 +1,8 @@
-"""How many kernel values a search evaluates as the set grows, by tree and by filter, against all.
+"""Kernel evaluations of a search as the set grows, by tree and by filter, beside a scan.
 
 python examples/growing_cost.py [--figure PATH] [--largest N]
 
-The vectors are drawn from a normal distribution: the more columns, the less there is to prune.
+The vectors are drawn from a normal distribution: the more columns, the fewer objects can be pruned.
 Counts, not times: they are the same on every machine. With --figure they are drawn (matplotlib).
 """
 

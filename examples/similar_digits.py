@@ -1,4 +1,4 @@
-"""The most similar digits under several kernels: what "similar" means is the kernel's choice.
+"""The most similar digits under several kernels: each kernel means something else by "similar".
 
 python examples/similar_digits.py [--query NUMBER] [--figure PATH]
 
@@ -48,7 +48,7 @@ def draw(path: str, query: Array, pixels: Array, found: dict[str, fastmks.Hits])
 
 
 def main() -> None:
-    """Search under each kernel, and print what was found."""
+    """Search under each kernel, and print the hits."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--query", type=int, default=62, help="0 to 99 (default 62)")
     parser.add_argument("--figure", help="a PNG file to draw the answers into")

@@ -52,12 +52,12 @@ QUERIES = {
 
 
 def read_molecule(atoms: str, bonds: str) -> Graph:
-    """Return a molecule written as above as a graph."""
+    """Return the graph of a molecule written as above."""
     return [tuple(map(int, bond.split("-"))) for bond in bonds.split()], atoms.split()
 
 
 def read_file(file: Path) -> tuple[list[Graph], np.ndarray[Any, Any]]:
-    """Return the graphs of a file, and what class each belongs to."""
+    """Return the graphs of a file, and the class of each."""
     with np.load(file) as arrays:
         graph_of_node, edges = arrays["graph_id"], arrays["edges"]
         labels, classes = arrays["node_labels"], arrays["graph_labels"]

@@ -64,7 +64,7 @@ def morgan_fingerprints(smiles: Sequence[str]) -> list[Any]:
 
 
 def draw(path: Path, query: str, found: dict[str, str], values: Sequence[float]) -> None:
-    """Draw the query and what was found, each with its value."""
+    """Draw the query and the hits, each with its value."""
     from rdkit import Chem
     from rdkit.Chem.Draw import rdMolDraw2D
 

@@ -1,4 +1,4 @@
-"""Find similar recipes with a kernel written in plain Python, and count what a tree saves.
+"""Find similar recipes with a kernel in plain Python, and count the calls that a tree saves.
 
 A recipe is a set of ingredients; two of them are compared by how rare the ingredients are that they
 share. The function knows nothing of vectors, and fastmks nothing of recipes.
@@ -44,7 +44,7 @@ def read(path: Path) -> dict[str, Recipe]:
 
 
 def main() -> None:
-    """Index the recipes, search them, and print what was found."""
+    """Index the recipes, search them, and print the hits."""
     recipes = read(Path(sys.argv[1])) if len(sys.argv) > 1 else cooked_up(2000)
     counts = Counter(word for recipe in recipes.values() for word in recipe)
     rarity = {word: math.log(1.0 + len(recipes) / count) for word, count in counts.items()}

@@ -1,7 +1,7 @@
 """Fail when a room imports from a room above it. ROOMS and CPP_ROOMS are the one list of layers.
 
 A room is a package of src/fastmks, or a folder of cpp/fastmks. Each may import from itself and
-from rooms on earlier lines. docs/developers/architecture.md says what lives in each.
+from rooms on earlier lines. docs/developers/architecture.md describes each.
 
 One exception, by name: `kernel(x, y)` and `kernel.matrix(A, B)` evaluate through the engines.
 """

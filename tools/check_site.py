@@ -1,4 +1,4 @@
-"""Fail when a built site asks other hosts for anything, or has a link to a place that is not there.
+"""Fail when a built site asks other hosts for anything, or has a link to a missing place.
 
     python tools/check_site.py build/site
 
@@ -18,7 +18,7 @@ _LOADED = {"link", "script", "img", "iframe", "source", "video", "audio", "objec
 
 
 class _References(HTMLParser):
-    """The files that a page loads, and where its links lead."""
+    """The files that a page loads, and the targets of its links."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class _References(HTMLParser):
 
 
 def faults(site: Path) -> Iterator[str]:
-    """Yield what is wrong with a site."""
+    """Yield the faults of a site."""
     pages = {file: _read(file) for file in sorted(site.rglob("*.html"))}
     if not pages:
         yield f"{site}: there are no pages"

@@ -1,4 +1,4 @@
-"""Check the wheel in a folder, and put it into another under the platforms that it serves.
+"""Check the wheel in a folder, and write it to another, named after the platforms it serves.
 
 It must hold every file of src/fastmks, the compiled core, and the licences of fastmks and of what
 is compiled into it. A wheel of the stable ABI must use no symbol that a later Python may lack
@@ -20,7 +20,7 @@ SOURCES = ROOT / "src"
 
 
 def main() -> int:
-    """Check, repair, and say for whom the wheel is."""
+    """Check the wheel, repair it, and print the platforms that it serves."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="where the wheel is")
     parser.add_argument("--out", type=Path, required=True, help="where the checked wheel goes")

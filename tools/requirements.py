@@ -1,4 +1,4 @@
-"""Print what extras of pyproject.toml need, a requirement a line, without building the package.
+"""Print the requirements of extras of pyproject.toml, one a line, without building the package.
 
 python tools/requirements.py test build
 python tools/requirements.py --oldest test build  # the oldest versions that are allowed
@@ -20,7 +20,7 @@ _FLOOR = re.compile(r">=([^,;\s]+)[^;]*")
 
 
 def requirements(extras: list[str], project: dict[str, object]) -> Iterator[str]:
-    """Yield the requirements of extras; an extra may name others as `fastmks[one,two]`."""
+    """Yield the requirements of extras; an extra may include others as `fastmks[one,two]`."""
     offered = project["optional-dependencies"]
     assert isinstance(offered, dict)
     for extra in extras:

@@ -3,7 +3,7 @@
 Pages are written for readers of the repository: they link to files outside of docs/, and lists
 follow their paragraph without an empty line. On the site
 
-- a file outside of docs/ that some page links to is there too, under `repository/`: pictures and
+- a file outside of docs/ that some page links to is copied to `repository/`: pictures and
   data as they are, Markdown as a page, other text as a page that shows it, a folder as a list;
 - links lead to these places;
 - a list gets the empty line that Python-Markdown needs before it;
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[1]
-OUTSIDE = "repository"  # the folder of the site for what is not in docs/
+OUTSIDE = "repository"  # the folder of the site for files outside of docs/
 COPIED = (".png", ".json")
 WRAPPED = ("CHANGELOG.md", "CONTRIBUTING.md")  # are in the navigation, so links reach them
 
@@ -34,7 +34,7 @@ _LANGUAGES = {".py": "python", ".sh": "sh", ".toml": "toml", ".yml": "yaml"}
 
 
 def place(path: str) -> str:
-    """Return where the site has a file of the repository, as the source of a page or a copy.
+    """Return the path on the site of a file of the repository, as the source of a page or a copy.
 
     >>> place("docs/guides/living.md"), place("benchmarks/results/growth_time.png")
     ('guides/living.md', 'repository/benchmarks/results/growth_time.png')
@@ -50,7 +50,7 @@ def place(path: str) -> str:
 
 
 def origin(place: str) -> str:
-    """Return which file of the repository a page of the site is.
+    """Return the file of the repository that a page of the site shows.
 
     >>> origin("guides/living.md"), origin("repository/CHANGELOG.md")
     ('docs/guides/living.md', 'CHANGELOG.md')

@@ -30,7 +30,7 @@ from benchmarks.suite import EVERYTHING, Kept, Run, Suite
 
 _KERNELS = (LINEAR, COSINE)
 _CUBE_K = 10
-_CHECK_SECONDS = 30.0  # that ours may take for the queries which laps left out
+_CHECK_SECONDS = 30.0  # that ours may take for the queries outside the laps
 
 
 def _measure(run: Run[Cell]) -> None:
@@ -39,7 +39,7 @@ def _measure(run: Run[Cell]) -> None:
     steps = {SIZE: _size_steps, DIMENSION: _dimension_steps}
     todo = [step for section in run.options.sections for step in steps[section](run)]
     run.expect(sum(len(ks) for *_, ks in todo))
-    pace = Pace(  # everyone races, and evaluations are counted over the same queries
+    pace = Pace(  # all entrants race, and evaluations are counted over the same queries
         rounds=run.sizes.rounds,
         lap_seconds=run.sizes.lap_seconds,
         far_behind=float("inf"),
@@ -96,14 +96,14 @@ def _entrants(has_mlpack: bool, why_not: str | None) -> list[Entrant]:
 
 
 def find_failure(cells: Sequence[Cell], problem: str, kernel: str, n_objects: int) -> str | None:
-    """Return how mlpack failed on the fewest objects, if these were fewer."""
+    """Return the failure of mlpack with the fewest objects, if these were fewer."""
     failures = {}
     for cell in cells:
         figure = cell.figure(MLPACK) if (cell.problem, cell.kernel) == (problem, kernel) else None
         if figure and figure.failure and not figure.failure.startswith(NOT_INSTALLED):
             failures[cell.n_objects] = figure.failure.removeprefix("PeerError: ")
     first = min(failures, default=n_objects)
-    return f"left out; with {first} objects: {failures[first]}" if first < n_objects else None
+    return f"skipped; with {first} objects: {failures[first]}" if first < n_objects else None
 
 
 def _show(options: argparse.Namespace, kept: Kept[Cell]) -> str:

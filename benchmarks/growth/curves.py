@@ -1,4 +1,4 @@
-"""Cells as curves: what one entrant costs against what grows, and laws fitted to that.
+"""Cells as curves: the cost of one entrant against what grows, and laws fitted to it.
 
 Laws are fitted by least squares in logarithms: powers of x, and exponentials of x.
 """
@@ -43,7 +43,7 @@ def cells_at(cells: Sequence[Cell], place: Place) -> list[Cell]:
 
 
 def curve_of(cells: Sequence[Cell], name: str, cost: str) -> Points:
-    """Return what an entrant costs in the cells of a place; there may be no points."""
+    """Return the costs of an entrant in the cells of a place, possibly none."""
     found = [(float(_at(cell)), cell.get(name, cost)) for cell in cells]
     return [(at, float(value)) for at, value in found if value is not None]
 

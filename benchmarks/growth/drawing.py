@@ -41,7 +41,7 @@ _STYLES: dict[str, dict[str, Any]] = {
 
 
 class _Picture(NamedTuple):
-    """What a picture shows of every place."""
+    """A picture: its file and texts, and the cost and entrants drawn for every place."""
 
     file: str
     title: str
@@ -74,7 +74,7 @@ _BUILD = _Picture(
 
 
 def draw_all(cells: Sequence[Cell], folder: Path) -> None:
-    """Write the pictures for which there are cells; of every set the greatest k."""
+    """Write the pictures that have cells, for the greatest k of every set."""
     sizes = greatest_k(places_of(cells, SIZE))
     if sizes:
         for picture in (_EVALUATIONS, _TIME, _BUILD):

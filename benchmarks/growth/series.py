@@ -76,7 +76,7 @@ def all_series(
 
 
 def make_cube(dimension: int, n_objects: int, n_queries: int) -> Problem:
-    """Return points of a cube around zero, turned at random into columns that are always as many.
+    """Return points of a cube around zero, turned at random into a fixed number of columns.
 
     Rows are as long to store and to multiply in any dimension; only the dimension differs.
     """
@@ -89,7 +89,7 @@ def make_cube(dimension: int, n_objects: int, n_queries: int) -> Problem:
 
 
 def _generate(one: _Generated, n_queries: int, n_objects: int) -> Problem:
-    """Objects and queries come from streams of their own: more objects leave the others alone."""
+    """Return objects and queries from a random stream each: more objects change no query."""
     objects, queries = (
         np.ascontiguousarray(one.draw(np.random.default_rng([0, stream]), n_rows))
         for stream, n_rows in enumerate((n_objects, n_queries))

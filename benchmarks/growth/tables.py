@@ -151,7 +151,7 @@ def _each(cell: Cell, name: str, field: str) -> str:
 
 
 def _failures(cells: Sequence[Cell]) -> list[str]:
-    """Return a line for each curve of mlpack that ends before the others."""
+    """Return a line for each curve of mlpack that ends before the other curves."""
     found: dict[tuple[str, str], str] = {}
     for cell in sorted(cells, key=lambda cell: cell.n_objects):
         figure = cell.figure(MLPACK)

@@ -1,4 +1,4 @@
-"""Hold growing, shrinking and saved indexes against peers: `python -m benchmarks.living --help`.
+"""Compare growing, shrinking and saved indexes with peers: `python -m benchmarks.living --help`.
 
 fastmks beside FAISS (IndexIDMap2 over IndexFlatIP) and usearch (exact searches): adding, removing,
 searching while another thread writes, files. Finished cells are kept in the file of `--out`, and

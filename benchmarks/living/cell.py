@@ -1,4 +1,4 @@
-"""One cell: a case of a section on one set, and what each contestant did in each round."""
+"""One cell: a case of a section on one set, with figures by contestant and round."""
 
 import resource
 import time
@@ -26,7 +26,7 @@ _LONG = 60.0  # seconds: a contestant that takes longer runs once
 
 @dataclass(frozen=True, kw_only=True)
 class Key:
-    """What tells one cell from another."""
+    """The key of a cell."""
 
     section: str
     case: str
@@ -41,7 +41,7 @@ class Key:
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """What was measured round after round."""
+    """One measure over all rounds."""
 
     median: float
     low: float
@@ -50,16 +50,16 @@ class Measure:
 
     @classmethod
     def of(cls, *rounds: float) -> "Measure":
-        """Return what the rounds say."""
+        """Return the measure of these rounds."""
         return cls(median=float(median(rounds)), low=min(rounds), high=max(rounds), rounds=rounds)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """What one contestant did."""
+    """The figures of one contestant."""
 
     contestant: str
-    failure: str | None = None  # why there is no more
+    failure: str | None = None  # why figures are missing
     notes: tuple[str, ...] = ()
     measures: Mapping[str, Measure] = field(default_factory=dict)
     checked: int | None = None  # queries, after all changes
@@ -72,13 +72,13 @@ class Figure:
         return self.contestant.startswith("fastmks")
 
     def get(self, name: str) -> float | None:
-        """Return the median of a measure, if there is one."""
+        """Return the median of a measure, or None if it was not taken."""
         return self.measures[name].median if name in self.measures else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell(Key, Measured):
-    """One cell: on what it was measured, and the figures of all."""
+    """One cell: its data set, and the figures of all contestants."""
 
     n_columns: int
     origin: str
@@ -86,7 +86,7 @@ class Cell(Key, Measured):
 
     @property
     def line(self) -> str:
-        """What tells most of each contestant."""
+        """One line with the main measure of each contestant."""
         name = _TELLING[self.section]
         shown = [f"{one.contestant} {three_digits(one.get(name))}" for one in self.figures]
         others = "" if self.others is None else f" (others {self.others:.0%})"
@@ -95,7 +95,7 @@ class Cell(Key, Measured):
 
 @dataclass(eq=False)
 class Trial:
-    """A contestant in a cell: `run` gives what one round measured, `check` judges its answers."""
+    """A contestant in a cell: `run` measures one round, `check` judges its answers."""
 
     contestant: str
     run: Callable[[], Mapping[str, float]] | None = None
@@ -105,7 +105,7 @@ class Trial:
     seconds: float = 0.0  # of the last round
 
     def lap(self) -> Mapping[str, float] | None:
-        """Run one round; where it fails, or takes long, there are no others."""
+        """Run one round; after one that fails or takes long, no other is run."""
         if self.failure is not None or self.run is None or self.seconds > _LONG:
             return None
         started = time.perf_counter()
@@ -121,7 +121,7 @@ class Trial:
 def trials_of(
     contestants: Sequence[Contestant], stage: Stage, make: Callable[[Contestant], list[Trial]]
 ) -> list[Trial]:
-    """Return the trials of all contestants, or why one has none."""
+    """Return the trials of all contestants; a trial without `run` says why."""
     trials = []
     for one in contestants:
         failure = one.missing
@@ -181,6 +181,6 @@ def _figure(trial: Trial, laps: Sequence[Mapping[str, float] | None]) -> Figure:
 
 
 def _moment() -> Moment:
-    """Return where the counters stand; processes that were started here are not others."""
+    """Return the counters now; processes that were started here count as ours."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     return now(ended.ru_utime + ended.ru_stime)

@@ -34,7 +34,7 @@ Cases: TypeAlias = Iterator[tuple[str, Callable[[Contestant], list[Trial]]]]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Ground:
-    """What the sections of one set share: how it is measured, and indexes to begin with."""
+    """The shared state of the sections of one set: options, and the indexes before any change."""
 
     stage: Stage
     threads: int
@@ -50,7 +50,7 @@ class Ground:
         return self.kept((one.name, self.stage.n_first, False), build)
 
     def kept(self, key: tuple[Any, ...], build: Callable[[], Side]) -> Side:
-        """Return an index, built once; `key` says of whom and of what."""
+        """Return an index, built once; `key` names its contestant and its rows."""
         if key not in self.sides:
             self.sides[key] = build()
         return self.sides[key]
@@ -65,7 +65,7 @@ class AddCase(NamedTuple):
 
     @property
     def title(self) -> str:
-        """As tables say it."""
+        """The text of the case in tables."""
         more = ", own ids" * self.own_ids + f", a search every {_EVERY}" * self.searches
         return f"{_title(self.batch)}{more}"
 
@@ -75,7 +75,7 @@ def _title(batch: int) -> str:
 
 
 def adding(ground: Ground) -> Cases:
-    """Add objects, and hold what it takes against one build of everything."""
+    """Add objects, and compare the time with one build of everything."""
     plain = [AddCase(batch) for batch in _BATCHES]
     own = [AddCase(batch, own_ids=True) for batch in _BATCHES]
     for case in (plain[0], AddCase(1, searches=True), *plain[1:], *own):
@@ -137,7 +137,7 @@ def add_trials(
 
 
 class _Last:
-    """The last round of a contestant: its index, and how much it did."""
+    """The last round of a contestant: its index, and the number of its changes."""
 
     def __init__(self, ground: Ground, one: Contestant, trial: Trial) -> None:
         self.trial, self.n_done = trial, 0
@@ -151,14 +151,14 @@ class _Last:
         return self._side
 
     def search(self, queries: NDArray[Any]) -> NDArray[np.int64]:
-        """Return what is found now."""
+        """Return the ids that a search finds now."""
         assert self._side is not None
         return self._side.search(queries, K)
 
     def repeat(
         self, change: Callable[[int, int], float], n_objects: int, batch: int, done: str
     ) -> dict[str, float]:
-        """Change some objects after others while there is time; return what all would take.
+        """Change objects, some at a time, until the time is up; return the seconds for all.
 
         Seconds that a change returns do not count.
         """
@@ -215,7 +215,7 @@ def mixing(ground: Ground) -> Cases:
 
 
 class Writer:
-    """Adds one object and removes one, over and over, in a thread of its own."""
+    """A thread that adds one object and removes one, again and again."""
 
     def __init__(
         self, stage: Stage, side: Side, guard: AbstractContextManager[Any], pace: float
@@ -260,11 +260,11 @@ class Writer:
         self.n_pairs = at + 1
 
     def _leaver(self, at: int) -> int:
-        """Objects that were present to begin with leave first, the others as they came."""
+        """Return the id to remove: first those of the start, then the added ones in order."""
         return int(self._leaving[at]) if at < self._stage.n_first else at
 
     def population(self) -> Population:
-        """Return what is present now."""
+        """Return the population now."""
         stage, n = self._stage, self.n_pairs
         added = stage.n_first + np.arange(n) % stage.n_later
         rows = stage.rows[np.concatenate([np.arange(stage.n_first), added])]

@@ -1,4 +1,4 @@
-"""What the kernel says of the memory of a process and of the pages of a file."""
+"""The memory of a process and the cached pages of a file, as Linux reports them."""
 
 import ctypes
 import mmap
@@ -11,7 +11,7 @@ _NAMES = {"Rss": "rss_mb", "Pss": "pss_mb", "Anonymous": "anonymous_mb"}
 
 
 def rollup(process: int | None = None) -> dict[str, float]:
-    """Return resident, proportional and anonymous memory, in MB; zeros where no one says."""
+    """Return resident, proportional and anonymous memory, in MB; zeros if not reported."""
     found = dict.fromkeys(_NAMES.values(), 0.0)
     file = Path(f"/proc/{process or 'self'}/smaps_rollup")
     if file.exists():
@@ -23,7 +23,7 @@ def rollup(process: int | None = None) -> dict[str, float]:
 
 
 def synchronize(file: Path, *, drops_pages: bool = False) -> None:
-    """Have a file on the disk, and none of it cached if asked for."""
+    """Write a file to the disk; drop its cached pages if asked for."""
     handle = os.open(file, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -34,12 +34,12 @@ def synchronize(file: Path, *, drops_pages: bool = False) -> None:
 
 
 def drop_pages(file: Path) -> None:
-    """Let go of what is cached of a file."""
+    """Drop the cached pages of a file."""
     synchronize(file, drops_pages=True)
 
 
 def read_pages(file: Path) -> None:
-    """Have all of a file cached."""
+    """Read all of a file, so that it is cached."""
     with file.open("rb", buffering=0) as stream:
         while stream.read(2**24):
             pass

@@ -1,6 +1,6 @@
-"""What growing costs in work: how often objects are put together again, and kernel evaluations.
+"""The work of growing: how often objects are merged again, and kernel evaluations.
 
-Counted by looking at the parts of an index after every add and every search.
+Counted from the segments of an index after every add and every search.
 """
 
 import math
@@ -45,15 +45,15 @@ class MoveCase(NamedTuple):
 
 @dataclass
 class Moved:
-    """What was counted, over the contents of parts that were not there to begin with."""
+    """Counts over the segments that were built since the first add."""
 
-    n_moved: int = 0  # objects in parts that were made again, and are no longer fresh
+    n_moved: int = 0  # objects in segments that were built again, and are not small
     evaluations: int = 0  # of the kernel, to build trees
-    seen: set[Any] = field(default_factory=set)  # when last looked
+    seen: set[Any] = field(default_factory=set)  # at the last count
     built: set[Any] = field(default_factory=set)  # those of them that have trees
 
     def look(self, index: fastmks.Index) -> None:
-        """Count what is new."""
+        """Count the new segments."""
         there = {segment.data for segment in current_of(index).snapshot.segments}
         self.n_moved += sum(len(one) for one in there - self.seen if not one.is_small)
         with_tree = {content for content in there if content.has_built[0]}
@@ -163,6 +163,6 @@ def _work(counted: list[Moved], whole: fastmks.Index, stage: Stage) -> dict[str,
 
 
 def _evaluations(content: Any) -> int:
-    """Return what the tree of a part cost, if it has one."""
+    """Return the evaluations that built the tree of a segment, 0 without a tree."""
     tree = content.engines.built_tree if content.has_built[0] else None
     return 0 if tree is None else int(tree.build_evaluations)

@@ -1,4 +1,4 @@
-"""Who takes part: fastmks, FAISS and usearch behind the same few calls.
+"""The contestants: fastmks, FAISS and usearch, with one interface.
 
 Peers are imported when they are needed, so that a process has only what it uses.
 """
@@ -26,7 +26,7 @@ _OURS_LONGER = 4.0  # times: what we do should not be guessed
 
 
 class Side:
-    """An index of fastmks; peers do the same in their own way."""
+    """An index of fastmks; subclasses wrap those of peers."""
 
     def __init__(self, index: Any, threads: int) -> None:
         self.index, self.threads = index, threads
@@ -36,7 +36,7 @@ class Side:
         self.index.add(rows, ids=ids)
 
     def append(self, rows: _Rows, ids: _Ids) -> None:
-        """Add rows under the numbers that follow; a peer has to be told them."""
+        """Add rows under the next ids; a peer must be given these."""
         self.index.add(rows)
 
     def remove(self, ids: _Ids) -> None:
@@ -48,11 +48,11 @@ class Side:
         return np.asarray(self.index.search(queries, k).ids)
 
     def copy(self) -> "Side":
-        """Return an index of the same objects that changes on its own."""
+        """Return an independent copy of the index."""
         return type(self)(self.index.copy(), self.threads)
 
     def save(self, file: Path) -> None:
-        """Write a file, as its library does when told nothing else."""
+        """Write a file, with the default options of the library."""
         self.index.save(str(file))
 
 
@@ -109,7 +109,7 @@ class Contestant:
 
     @property
     def missing(self) -> str | None:
-        """Say what is not installed."""
+        """The reason why it cannot run: a module that is not installed."""
         is_missing = self.needs is not None and not is_installed(self.needs)
         return f"not installed: {self.needs}" if is_missing else None
 
@@ -118,7 +118,7 @@ class Contestant:
         return _OURS_LONGER * seconds if self.is_ours else seconds
 
     def guard(self) -> AbstractContextManager[Any]:
-        """Return what keeps readers and writers apart: nothing where the library does."""
+        """Return the lock between readers and writers; none where the library has its own."""
         return nullcontext() if self.is_ours else threading.Lock()
 
 

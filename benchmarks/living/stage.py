@@ -1,4 +1,4 @@
-"""What all sections share: the rows to begin with and to add, what is present, and the judge."""
+"""The data of all sections: the first rows, the rows to add, the population, and the judge."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ _SHARE = 11  # one row in 11 is added later, which is a tenth of the others
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Stage:
-    """A set, of which the first rows are there to begin with and the others are added."""
+    """A set whose first rows are indexed at the start; the others are added later."""
 
     name: str
     origin: str
@@ -30,12 +30,12 @@ class Stage:
 
     @property
     def n_later(self) -> int:
-        """How many rows there are to add."""
+        """The number of rows to add."""
         return len(self.rows) - self.n_first
 
     @property
     def first(self) -> NDArray[Any]:
-        """The rows to begin with."""
+        """The rows indexed at the start."""
         return self.rows[: self.n_first]
 
     @property
@@ -44,13 +44,13 @@ class Stage:
         return str(self.rows.dtype)
 
     def population(self, *, without: Any = ()) -> "Population":
-        """Return what is present to begin with, numbered, without some."""
+        """Return the population at the start, numbered, without some ids."""
         there = Population(self.first, np.arange(self.n_first, dtype=np.int64))
         there.leave(np.asarray(without, dtype=np.int64))
         return there
 
     def cut(self, n_first: int) -> "Stage":
-        """The same with fewer rows to begin with, and fewer to add."""
+        """Return the stage with fewer rows at the start, and fewer to add."""
         if n_first >= self.n_first:
             return self
         n_later = max(1, n_first // (_SHARE - 1))
@@ -58,7 +58,7 @@ class Stage:
 
 
 class Population:
-    """What is present: which rows, under which ids. The float64 scan of it is the truth.
+    """The present objects: rows and ids. A float64 scan of them is the truth.
 
     >>> import numpy as np
     >>> there = Population(np.array([[1.0], [2.0], [3.0]]), np.array([7, 8, 9]))
@@ -76,7 +76,7 @@ class Population:
         return len(self._ids)
 
     def leave(self, ids: NDArray[np.int64]) -> None:
-        """Take objects out."""
+        """Remove objects."""
         is_kept = ~np.isin(self._ids, ids)
         self._rows, self._ids, self._judge = self._rows[is_kept], self._ids[is_kept], None
 

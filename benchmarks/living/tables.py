@@ -1,4 +1,4 @@
-"""The tables about living indexes, made from stored cells, and the claims they bear out."""
+"""The tables about living indexes, built from stored cells, and their claims."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ _MOVE_CLAIMS = ("rebuilds", "evaluation_rebuilds", "evaluation_rebuilds_with_sea
 _FILES = (("saving",), ("cold", "warm"), ("four processes",), ("90 % removed",))  # their tables
 _TITLES = {
     "adding": "Adding a tenth more",
-    "moving": "What growing one by one costs",
+    "moving": "The cost of growing one by one",
     "removing": "Removing a tenth",
     "mixing": "Single queries, k = 10, while another thread adds and removes",
     "files": "Files",
@@ -60,7 +60,7 @@ def checks(kept: Kept[Cell]) -> list[Check]:
 
 
 def _table(cells: Sequence[Cell]) -> str:
-    """One line for each case and contestant, one column for each measure that somebody has."""
+    """Return a table: a line for each case and contestant, a column for each measure."""
     figures = [(cell, one) for cell in cells for one in cell.figures]
     names = list(dict.fromkeys(name for _, one in figures for name in one.measures))
     rows = [[cell.case, *_row(one, names)] for cell, one in figures]

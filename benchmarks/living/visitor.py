@@ -1,4 +1,4 @@
-"""A fresh process that loads an index, or builds one and removes most of it, and says what it took.
+"""A fresh process that loads an index, or builds one and removes most of it, and reports costs.
 
 Told what to do by a line of JSON; answers with lines of JSON. Started by `visits`.
 """
@@ -38,7 +38,7 @@ def _load(contestant: Contestant, task: dict[str, Any]) -> dict[str, Any]:
     found = side.search(queries, K)
     after = rollup()
     _tell({"ready": True})
-    sys.stdin.readline()  # meanwhile someone looks at all processes
+    sys.stdin.readline()  # meanwhile the parent measures the memory of all processes
     return {
         "load_ms": (loaded - started) * 1e3,
         "first_ms": (first - loaded) * 1e3,

@@ -1,1 +1,1 @@
-"""Searches of objects that are not vectors, beside what people of the field use."""
+"""Searches of objects that are not vectors, beside the tools of their field."""

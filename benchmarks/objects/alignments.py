@@ -31,7 +31,7 @@ def _measure(options: argparse.Namespace, collector: Collector) -> Iterator[Lap]
 
 
 def _proteins(collector: Collector, n: int) -> list[str]:
-    """Real proteins of moderate length where there are any, else families of random ones."""
+    """Return real proteins of moderate length if the folder has any, else random families."""
     rng = np.random.default_rng(0)
     if folder := collector.folder_with(SEQUENCES_FILE):
         strings = fastmks.read_fasta(folder / SEQUENCES_FILE).sequences

@@ -29,7 +29,7 @@ _NAMES = {  # in rows; numpy is the same on more threads
 
 @dataclass(frozen=True)
 class Row:
-    """What one way to search took."""
+    """The time of one contestant."""
 
     problem: str
     n_objects: int

@@ -44,7 +44,7 @@ class GraphSet:
     classes: NDArray[np.int64]
 
     def head(self, n_graphs: int) -> "GraphSet":
-        """At most this many, drawn without replacement, in their order."""
+        """Return at most this many graphs, drawn without replacement, in their order."""
         chosen = np.random.default_rng(0).permutation(len(self.graphs))[:n_graphs]
         chosen.sort()
         graphs = [self.graphs[i] for i in chosen]
@@ -180,7 +180,7 @@ def _seconds_to_read(
 
 
 def _is_same(hits: Any, truth: Any) -> bool:
-    """Whether both found the same graphs with the same values, to the last bit."""
+    """Whether both found the same graphs with bit-identical values."""
     same_values = hits.values.tobytes() == truth.values.tobytes()
     return same_values and np.array_equal(hits.indices, truth.indices)
 

@@ -18,7 +18,7 @@ _Row = TypeVar("_Row")
 
 @dataclass(frozen=True, kw_only=True)
 class Program(Generic[_Row]):
-    """One program, declared: what gives its rows, and how they are shown."""
+    """One program, declared: the function that yields its rows, and how they are shown."""
 
     name: str
     about: str | None
@@ -49,7 +49,7 @@ class Program(Generic[_Row]):
 
 @dataclass(frozen=True, kw_only=True)
 class Lap:
-    """What one engine did with one kernel on one set."""
+    """The figures of one engine with one kernel on one set."""
 
     problem: str
     kernel: str

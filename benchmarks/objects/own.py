@@ -1,4 +1,4 @@
-"""Kernels of the user's own: what fastmks adds to a Python function, and what a tree saves of it.
+"""Kernels of the user's own: the cost that fastmks adds, and the calls that a tree saves.
 
 Times are of CPU, on one thread, since neighbours on a machine disturb them least; both sides of a
 ratio take turns, and the ratio is the median of the rounds. Kernel functions in C are compiled
@@ -40,7 +40,7 @@ _Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison: `seconds` of CPU of ours beside `beside`, which is what the case names."""
+    """One comparison: `seconds` of CPU of ours beside `beside`, which the case names."""
 
     case: str
     n_objects: int
@@ -122,7 +122,7 @@ def _against_built_in(
 
 
 def _saved(case: str, sets: Sequence[frozenset[str]], n_queries: int) -> Iterator[Row]:
-    """Count what a tree saves of a Python kernel."""
+    """Count the calls of a Python kernel that a tree saves."""
     objects, queries = sets[:-n_queries], sets[-n_queries:]
     index = Index(objects, kernels.Normalized(kernels.Custom(_shared)), threads=1)
     for k in (1, 10):
@@ -164,7 +164,7 @@ def _compiled(note: Callable[[str], None]) -> Iterator[tuple[str, kernels.Kernel
     if cc and is_installed("scipy"):
         yield "C through LowLevelCallable", kernels.Custom(_from_c(cc), name="product")
     else:
-        note("no cc, or no scipy: the C function is left out")
+        note("no cc, or no scipy: the C function is skipped")
     if is_installed("numba"):
         from numba import cfunc, types
 
@@ -172,7 +172,7 @@ def _compiled(note: Callable[[str], None]) -> Iterator[tuple[str, kernels.Kernel
         signature = types.float64(pointer, pointer, types.intp)
         yield "numba cfunc", kernels.Custom(cfunc(signature, fastmath=True)(_looped), name="numba")
     else:
-        note("numba is not installed: its cfunc is left out")
+        note("numba is not installed: its cfunc is skipped")
 
 
 def _looped(x: Any, y: Any, n: int) -> float:

@@ -138,7 +138,7 @@ def _cases(collector: Collector, n_objects: int, n_queries: int) -> Iterator[Cas
 
 
 def _real(collector: Collector) -> Iterator[tuple[str, kernels.Kernel, Any]]:
-    """Yield what the folder has."""
+    """Yield the cases whose data are in the folder."""
     if folder := collector.folder_with(SEQUENCES_FILE):
         proteins = fastmks.read_fasta(folder / SEQUENCES_FILE).sequences
         for spectrum in (kernels.Spectrum(1), kernels.Spectrum(2), kernels.Spectrum(3)):

@@ -1,1 +1,1 @@
-"""The paper's evaluation on the same or the nearest data that can be had."""
+"""The paper's evaluation on the same data or the nearest available."""

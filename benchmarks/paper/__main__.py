@@ -1,4 +1,4 @@
-"""The paper's evaluation, and what has become of it: `python -m benchmarks.paper --data DIR`.
+"""The paper's evaluation, measured again: `python -m benchmarks.paper --data DIR`.
 
 Kernel evaluations and time of the linear scan, of our engines and of mlpack's trees, on the
 paper's data sets as far as they can be had, under its kernels, for its k; the growth of its

@@ -1,4 +1,4 @@
-"""What approximation saves, and what it really misses, beside what is promised.
+"""The cost and the errors of approximate search, beside the promised limits.
 
 The tree is searched with blocks of one object, so that evaluations are as few as possible.
 """
@@ -27,7 +27,7 @@ _BLOCK = 4_000_000  # values at a time
 
 @dataclass(frozen=True, kw_only=True)
 class ApproximateKey:
-    """What tells one cell from another."""
+    """The key of a cell."""
 
     problem: str
     n_objects: int
@@ -41,7 +41,7 @@ class ApproximateKey:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """One promise: what was promised, what came true, what it cost."""
+    """One promise: its limit, the errors and the cost measured."""
 
     mode: str
     promise: float  # an error, a relative error, a rank, or a number of evaluations
@@ -67,7 +67,7 @@ class ApproximateCell(ApproximateKey, Measured):
 
     @property
     def line(self) -> str:
-        """How much was promised."""
+        """One line with the number of promises."""
         return f"{self.key}: {len(self.outcomes)} promises"
 
 

@@ -94,7 +94,7 @@ def _patience(run: Run[Cell]) -> float:
 
 
 def _hardness(problem: Problem, case: KernelCase, n_sampled: int) -> dict[str, Any]:
-    """Return c, gamma and the forecast of `fastmks.hardness`; why not, where there are none."""
+    """Return c, gamma and the forecast of `fastmks.hardness`, or the reason for none."""
     try:
         found = fastmks.hardness(problem.objects, case.kernel, sample=n_sampled)
     except fastmks.FastmksError as error:
@@ -104,7 +104,7 @@ def _hardness(problem: Problem, case: KernelCase, n_sampled: int) -> dict[str, A
 
 
 def _entrants(task_for_peers: Callable[[Task], Task] = lambda task: task) -> list[Entrant]:
-    """Return everyone: ours share one index, and mlpack's two searches one tree.
+    """Return all entrants: ours share one index, and mlpack's two searches one tree.
 
     `task_for_peers` gives what peers search instead, such as counts in the place of strings.
     """
@@ -118,7 +118,7 @@ def _entrants(task_for_peers: Callable[[Task], Task] = lambda task: task) -> lis
 
 
 def protein_entrants(p: int, n: int, patience: float, kept: Kept[Cell]) -> list[Entrant]:
-    """Return everyone; trees refuse if the next one would take longer than our patience."""
+    """Return all entrants; trees refuse if the next one would take longer than `patience`."""
     everyone = _entrants(partial(_as_counts, p))
     seconds = forecast(p, n, kept)
     if seconds is None or seconds <= patience:

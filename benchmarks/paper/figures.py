@@ -32,7 +32,7 @@ _PROTEINS: tuple[tuple[str, _Speedup, dict[str, str]], ...] = (
 
 
 def draw_all(cells: Sequence[Cell], promises: Sequence[ApproximateCell], folder: Path) -> None:
-    """Write all pictures for which there are cells."""
+    """Write all pictures that have cells."""
     vectors = [cell for cell in cells if cell.facts.get("section") == "vectors"]
     linear = [cell for cell in vectors if cell.kernel == LINEAR.name]
     grown = [cell for cell in cells if cell.facts.get("section") == "proteins"]
@@ -145,7 +145,7 @@ def _dress(axes: Any) -> None:
 
 
 def _draw_promises(cells: Sequence[ApproximateCell], file: Path) -> None:
-    """What came true as a share of what was promised, and what it cost, for each mode."""
+    """Draw errors as shares of the promised limit, and costs, for each mode."""
     made = make_panels(2 * len(_PROMISED), 13.0, 7.0, n_columns=len(_PROMISED))
     if made is None:
         return

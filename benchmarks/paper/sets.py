@@ -25,7 +25,7 @@ class Sizes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PaperSet:
-    """A problem that stands for a row of the table, or for nothing where it is generated."""
+    """A problem that stands for a row of the table, or for none where it is generated."""
 
     problem: Problem
     pool: Sizes  # of all data; the problem asks a sample of the queries
@@ -36,7 +36,7 @@ class PaperSet:
 
 
 class PaperRow(NamedTuple):
-    """A row of the paper's table, and how near to it we are."""
+    """A row of the paper's table, and how close our data are to it."""
 
     row: str
     sizes: Sizes  # the paper's
@@ -121,7 +121,7 @@ ROWS = (
 
 
 def all_sets(collector: Collector, *, n_objects: int, n_queries: int) -> Iterator[PaperSet]:
-    """Yield the sets that can be had, at most this large; generated ones without a folder."""
+    """Yield the available sets, at most this large; generated ones without a folder."""
 
     def cut(problem: Problem, row: str, paper: Sizes | None, kind: str, note: str = "") -> PaperSet:
         pool = Sizes(problem.n_queries, problem.n_objects, problem.n_columns)
@@ -132,7 +132,7 @@ def all_sets(collector: Collector, *, n_objects: int, n_queries: int) -> Iterato
         if is_installed("sklearn"):
             yield cut(datasets.digits(), "Opt-digits", Sizes(450, 1347, 64), "exact")
         else:
-            collector.note("scikit-learn is not installed: digits are left out")
+            collector.note("scikit-learn is not installed: digits are skipped")
     if collector.folder is None:
         few = min(n_objects, 20_000)
         turn = partial(datasets.decaying, is_turned=False)

@@ -36,7 +36,7 @@ def all_tables(kept: Kept[Cell], promises: Kept[ApproximateCell]) -> str:
     if cells:
         parts += [
             "### The data sets",
-            "Sizes are |Q| / |S| / columns. Searched: a sample of the queries, in so many objects.",
+            _ABOUT_SETS,
             _sets_table(cells),
             "### Kernel evaluations: the scan's over theirs",
             _ABOUT_EVALUATIONS,
@@ -47,7 +47,7 @@ def all_tables(kept: Kept[Cell], promises: Kept[ApproximateCell]) -> str:
             "### Building, and how hard the sets are",
             _ABOUT_BUILDING,
             _build_table(cells),
-            "### Whose answers are the true ones",
+            "### Exactness of the answers",
             "Queries with another value than the true one at some rank, of those asked.",
             _wrong_table(cells),
         ]
@@ -58,15 +58,18 @@ def all_tables(kept: Kept[Cell], promises: Kept[ApproximateCell]) -> str:
     return "\n\n".join(parts)
 
 
+_ABOUT_SETS = (
+    "Sizes are |Q| / |S| / columns. Searched: a sample of the queries, in this many objects."
+)
 _ABOUT_EVALUATIONS = (
-    "For each k, the smallest first. As in the paper, evaluations of building a tree are left out; "
-    "those of a dual-tree search's query tree are in where they are counted (ours). Our tree with "
+    "For each k, the smallest first. As in the paper, evaluations of building a tree do not count; "
+    "those of a dual-tree search's query tree do where they are known (ours). Our tree with "
     "blocks of one object, which evaluates least. In brackets: the greatest number of queries with "
     "a wrong answer, over the k."
 )
 _ABOUT_TIMES = (
     "Microseconds for the greatest k, all queries in one batch, one thread; ~: asked once, since "
-    "it takes long. What auto chose stands behind its time. In brackets: queries with a wrong "
+    "it takes long. After the time of auto: its choice. In brackets: queries with a wrong "
     "answer."
 )
 _ABOUT_BUILDING = (

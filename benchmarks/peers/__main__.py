@@ -1,4 +1,4 @@
-"""Hold fastmks against what people use today: `python -m benchmarks.peers --help`.
+"""Compare fastmks with the libraries in use today: `python -m benchmarks.peers --help`.
 
 Exact searches of vectors by inner product, by cosine and by a power of products, beside FAISS (flat
 and Panorama), numpy, usearch, scikit-learn and mlpack, with hnswlib as the approximate one; of

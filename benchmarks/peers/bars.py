@@ -1,4 +1,4 @@
-"""The bars: how many times less time, memory or work than others fastmks must need, and does."""
+"""The bars: limits on the time, memory and work of fastmks beside peers, and their values."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,23 +36,23 @@ class Bar:
 
     @property
     def worst(self) -> tuple[str, float]:
-        """The cell that is furthest from the right side, and its value."""
+        """The worst cell and its value."""
         pick = max if self.is_most else min
         return pick(self.values.items(), key=lambda item: item[1])
 
     @property
     def decisive(self) -> float:
-        """The value that the bar is about."""
+        """The value compared with the limit."""
         values = [max(value, 1e-300) for value in self.values.values()]
         return geometric_mean(values) if self.is_mean else self.worst[1]
 
     def meets(self, value: float) -> bool:
-        """Whether a value is on the right side."""
+        """Whether a value is within the limit."""
         return value <= self.limit if self.is_most else value >= self.limit
 
 
 def find_bars(cells: Sequence[Cell], *, engine: str | None, has_tiles: bool) -> list[Bar]:
-    """Return every bar that the cells say something about; no engine: the fastest of each cell."""
+    """Return every bar that has cells; without an engine, for the fastest of each cell."""
     limit = _BATCH_TILES if has_tiles else _BATCH
     dense = [c for c in cells if c.kernel in (LINEAR.name, COSINE.name) and kind_of(c) == "dense"]
     structured = [cell for cell in dense if cell.problem in STRUCTURED]
@@ -111,22 +111,22 @@ def best_of(figures: Iterable[Figure]) -> Figure | None:
 
 
 def kind_of(cell: Cell) -> str:
-    """What is searched: "dense", "sparse" or "bits"."""
+    """Return the kind of rows: "dense", "sparse" or "bits"."""
     return str(cell.facts.get("kind", "dense"))
 
 
 def data_bytes(cell: Cell) -> int:
-    """Memory of the objects themselves."""
+    """Return the memory of the objects in bytes."""
     return int(cell.facts.get("data_bytes", 4 * cell.n_objects * cell.n_columns))
 
 
 def scan_share(cell: Cell, ours: Figure) -> float | None:
-    """Kernel evaluations as a share of the scan's."""
+    """Return kernel evaluations as a share of the scan's."""
     return None if ours.evaluations is None else ours.evaluations / cell.n_objects
 
 
 def work_share(cell: Cell, ours: Figure) -> float | None:
-    """Multiply-adds, those of bounds included, as a share of the scan's; of dense rows only."""
+    """Return multiply-adds, bounds included, as a share of the scan's; dense rows only."""
     if kind_of(cell) != "dense" or ours.evaluations is None or ours.operations is None:
         return None
     mine = ours.operations + ours.evaluations * cell.n_columns

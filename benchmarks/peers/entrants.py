@@ -1,4 +1,4 @@
-"""Who searches float32 vectors, each in the best form we know for it.
+"""The entrants on float32 vectors, each in the best form we know for it.
 
 By inner product or cosine; numpy takes powers of products too, others refuse them. An entrant is
 made ready once for a set, a kernel and a number of threads, and then asked batches. Under the
@@ -33,7 +33,7 @@ _Rows = NDArray[Any]
 
 
 def entrants() -> list[Entrant]:
-    """Return everyone, ours first."""
+    """Return all entrants, ours first."""
     flat, panorama = "faiss.IndexFlatIP", "faiss.IndexFlatIPPanorama"
     # numpy as people write it, with our selection, and in the float64 of their truth
     numpy = Entrant(
@@ -82,7 +82,7 @@ def _mlpack(base: float) -> Entrant:
 
 
 def hnswlib() -> Entrant:
-    """Return a graph that promises no true answer, and is in no bar; always one thread."""
+    """Return an approximate graph index, which is in no bar; always one thread."""
     return Entrant(
         name="hnswlib",
         prepare=products_only(_prepare_hnswlib),
@@ -117,7 +117,7 @@ def _prepare_tuned(task: Task) -> Ready:
 
 
 def _prepare_rotated(task: Task) -> Ready:
-    """Panorama wants its energy in the first columns: principal axes, queries turned in time."""
+    """Panorama needs its energy in the first columns: principal axes, queries turned in time."""
     started = time.perf_counter()
     rows = task.units.objects.astype(np.float64)
     axes = np.linalg.eigh(rows.T @ rows)[1][:, ::-1].astype(np.float32)
@@ -210,7 +210,7 @@ def _prepare_ball_tree(task: Task) -> Ready:
 
 
 def _augmented(task: Task) -> tuple[_Rows, _Rows, float]:
-    """Vectors whose nearest neighbours have the greatest inner products, and what they took.
+    """Return rows whose nearest neighbours have the greatest inner products, and the seconds.
 
     Objects get one more coordinate, which makes them equally long; queries get a zero there.
     """

@@ -1,4 +1,4 @@
-"""Who searches fingerprints under the Tanimoto kernel: fastmks, FPSim2 and numpy."""
+"""The entrants on fingerprints under the Tanimoto kernel: fastmks, FPSim2 and numpy."""
 
 from functools import partial
 from typing import Any
@@ -23,7 +23,7 @@ def fingerprint_problem(molecules: Molecules, name: str) -> Problem:
 
 
 def fingerprint_entrants(molecules: Molecules) -> list[Entrant]:
-    """Return everyone, ours first."""
+    """Return all entrants, ours first."""
     fpsim2 = Entrant(
         name=FPSIM2,
         prepare=partial(_prepare_fpsim2, molecules),
@@ -43,7 +43,7 @@ def fingerprint_entrants(molecules: Molecules) -> list[Entrant]:
 
 
 def _prepare_fpsim2(molecules: Molecules, task: Task) -> Ready:
-    """FPSim2 in memory, with as many threads of its own; queries are made beforehand."""
+    """FPSim2 in memory, with as many threads of its own; queries are built beforehand."""
     if molecules.peer is None:
         raise RefusedError("takes molecules, not generated bits")
     peer = molecules.peer

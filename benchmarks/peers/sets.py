@@ -1,4 +1,4 @@
-"""All sets of the bars, by name, and who searches each; nothing is read before it is its turn."""
+"""All sets of the bars, by name, and the entrants on each; a set is read when first used."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -57,7 +57,7 @@ _ORDER = (  # those that take the least time first: a run that was stopped has m
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """A set that was read, and who searches it; new entrants with each call."""
+    """A set that was read, and its entrants; new entrants with each call."""
 
     problem: Problem
     entrants: Callable[[], Sequence[Entrant]]
@@ -74,7 +74,7 @@ class Source:
 
 
 def find_sources(collector: Collector) -> list[Source]:
-    """Return the sets asked for, shortest first; what cannot be had is noted."""
+    """Return the sets asked for, shortest first; missing ones are noted."""
     found = {source.name: source for source in _sources(collector)}
     first = [found.pop(name) for name in _ORDER if name in found]
     return [*found.values(), *first]
@@ -136,7 +136,7 @@ def _read_proteins(collector: Collector, n_objects: int, n_queries: int) -> Give
 
 
 def make_proteins(objects: list[str], queries: list[str], origin: str) -> Problem:
-    """Return a problem of sequences; those who know vectors only get counts of substrings."""
+    """Return a problem of sequences; peers that take vectors only get counts of substrings."""
     letters = "".join(sorted(set().union(*objects, *queries)))
     counts = [count_substrings(some, _LENGTH, letters) for some in (objects, queries)]
     return Problem(

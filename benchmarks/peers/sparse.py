@@ -1,4 +1,4 @@
-"""Who searches sparse rows by inner product or cosine, each in the best form we know for it.
+"""The entrants on sparse rows by inner product or cosine, each in the best form we know.
 
 fastmks is given the objects as they are (counts, or strings); peers get rows of counts, divided by
 their lengths under the cosine. Those of float32 rows are shown, but no peers of the bar.
@@ -21,7 +21,7 @@ _BLOCK = 50  # queries: their products stay in cache
 
 
 class _Given(NamedTuple):
-    """Objects as a matrix with a row for each column of theirs, and what making it took."""
+    """The transposed matrix of the objects, and the seconds to build it."""
 
     transposed: Any
     queries: Any
@@ -30,8 +30,8 @@ class _Given(NamedTuple):
 
 
 def sparse_entrants() -> list[Entrant]:
-    """Return everyone, ours first; our filter is the engine of inverted lists."""
-    given_of = lru_cache(_given)  # the matrices are made once for all who multiply by them
+    """Return all entrants, ours first; our filter is the engine of inverted lists."""
+    given_of = lru_cache(_given)  # the matrices are built once for all entrants
     return [
         *(ours(name) for name in ("auto", "filter", "scan")),
         *(

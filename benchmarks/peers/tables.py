@@ -1,4 +1,4 @@
-"""The tables about the bars, made from stored cells and put into the documentation."""
+"""The tables about the bars, built from stored cells and put into the documentation."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,7 +12,8 @@ from benchmarks.suite import Kept
 
 _ABOUT_EVERYONE = (
     "Microseconds per query, median; in brackets the queries with a wrong answer, of those "
-    "checked, where there are any. ~: a first look, far behind. Fingerprints: single queries too."
+    "checked, where there are any. ~: measured once, since it is far slower. Fingerprints: single "
+    "queries too."
 )
 _ABOUT_EXACTNESS = (
     "Queries with a wrong answer, of those checked, all cells together: at some rank the value is "
@@ -30,17 +31,17 @@ def all_tables(kept: Kept[Cell]) -> str:
         kept.describe(),
         "### The bars",
         bar_table(kept),
-        "### Times less than the best peer of the bar",
+        "### Speed-up over the best peer of the bar",
         "Of our fastest engine; in brackets its microseconds per query, and the best peer.",
         _ratio_table(cells),
-        "### Everyone, the largest batch",
+        "### All entrants, the largest batch",
         _ABOUT_EVERYONE,
         *(_everyone_table(some) for some in _alike(_shown_in_full(cells))),
-        "### What ours costs, the largest batch",
+        "### Costs of our engines, the largest batch",
         _cost_table(largest),
-        "### What peers cost before the first query",
+        "### Costs of peers before the first query",
         _build_table(largest),
-        "### Whose answers are the true ones",
+        "### Exactness of the answers",
         _ABOUT_EXACTNESS,
         _exactness_table(cells),
     ]
@@ -48,14 +49,14 @@ def all_tables(kept: Kept[Cell]) -> str:
 
 
 def summary(kept: Kept[Cell]) -> str:
-    """Return the bars, the largest batch at k = 10, and whose answers are true."""
+    """Return the bars, the largest batch at k = 10, and the exactness of all entrants."""
     shown = [cell for cell in _shown_in_full(kept.cells) if cell.threads == 1 and cell.k == MAIN_K]
     parts = [
         kept.describe(),
         bar_table(kept),
         f"**The largest batch, k = {MAIN_K}, one thread.** {_ABOUT_EVERYONE}",
         *(_everyone_table(some) for some in _alike(shown)),
-        f"**Whose answers are the true ones.** {_ABOUT_EXACTNESS}",
+        f"**Exactness of the answers.** {_ABOUT_EXACTNESS}",
         _exactness_table(kept.cells),
     ]
     return "\n\n".join(parts)
@@ -92,7 +93,7 @@ def _bar_cells(bar: Bar | None) -> list[str]:
 
 
 def _ratio_table(cells: Sequence[Cell]) -> str:
-    """Sets, kernels, batches and threads down; k across."""
+    """Return a table: sets, kernels, batches and threads down; k across."""
     ks = sorted({cell.k for cell in cells})
     places = _in_order((cell.problem, cell.kernel, cell.batch, cell.threads) for cell in cells)
     by_place = {(c.problem, c.kernel, c.batch, c.threads, c.k): c for c in cells}
@@ -180,7 +181,7 @@ def _exactness_table(cells: Sequence[Cell]) -> str:
 
 
 def _names(cells: Iterable[Cell]) -> dict[str, str]:
-    """Return all names and how they are shown: ours first, who approximates last."""
+    """Return all names and how they are shown: ours first, approximate ones last."""
     figures = [one for cell in cells for one in cell.figures]
     figures.sort(key=lambda one: (not one.is_ours, not one.is_exact))
     return {one.name: _title(one) for one in figures}

@@ -1,1 +1,1 @@
-"""Tables and headline figures of the pages, made from the stored results in benchmarks/results."""
+"""Tables and headline figures of the pages, built from the stored results in benchmarks/results."""

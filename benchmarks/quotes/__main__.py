@@ -27,7 +27,7 @@ from benchmarks.suite import Kept
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
-# By page and block: what makes the tables, and the files that it needs with their kinds of cells.
+# By page and block: the function that builds the tables, and the files and cells it needs.
 PROGRAMS: Mapping[tuple[str, str], tuple[Callable[..., str], Mapping[str, type[Any]]]] = {
     ("docs/evidence/performance.md", "peers"): (peers.all_tables, {"peers_bars": Cell}),
     ("docs/evidence/results.md", "bars"): (peers.summary, {"peers_bars": Cell}),
@@ -52,7 +52,7 @@ def main() -> str | None:
 
 
 def check(root: Path = ROOT, folder: Path = RESULTS) -> Iterator[str]:
-    """Yield what differs between the pages and the stored results."""
+    """Yield the differences between the pages and the stored results."""
     for page, text, wanted, faults in _pages(root, folder):
         yield from (f"{page}: {fault}" for fault in faults)
         if text != wanted:
@@ -61,7 +61,7 @@ def check(root: Path = ROOT, folder: Path = RESULTS) -> Iterator[str]:
 
 
 def write(root: Path = ROOT, folder: Path = RESULTS) -> None:
-    """Put the stored results into the pages; whatever cannot be renewed stays as it is."""
+    """Put the stored results into the pages; keep blocks that cannot be renewed."""
     for page, _, wanted, _ in _pages(root, folder):
         (root / page).write_text(wanted, encoding="utf-8")
 

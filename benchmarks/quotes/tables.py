@@ -1,4 +1,4 @@
-"""Tables that pages declare, made from the stored results.
+"""Tables that pages declare, built from the stored results.
 
 A page declares one in a comment: its name and rows, the head, and a template for each cell.
 
@@ -26,7 +26,7 @@ _SCALES = {"ms": 1e3, "us": 1e6}  # of seconds
 
 
 def make_table(page: str, name: str, folder: Path) -> str:
-    """Return a table as the page declares it and the results in the folder have it."""
+    """Return the table that the page declares, filled from the results in the folder."""
     declared = [found.groups() for found in DECLARED.finditer(page) if found[1] == name]
     if len(declared) != 1:
         raise LookupError(f"the page must declare it once, not {len(declared)} times")
@@ -56,7 +56,7 @@ def _lines(folder: Path, declared: str) -> Sequence[Row]:
 def rows(folder: Path, name: str, /, **wanted: object) -> Sequence[Row]:
     """Return the rows of a file whose fields are as wanted: at least one.
 
-    A tuple wants one of its values. A file of cells has a row for each figure, with the fields of
+    A tuple selects any of its values. A file of cells has a row for each figure, with the fields of
     its cell. `experiments/hardness` names the rows of one experiment.
     """
     file, _, experiment = name.partition("/")

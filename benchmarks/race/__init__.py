@@ -1,1 +1,1 @@
-"""Everyone searches the same queries in turn: who takes part, what is measured, who is right."""
+"""Races: all entrants search the same queries in turn, are timed, and their answers checked."""

@@ -1,9 +1,9 @@
-"""One cell: everyone searches the same queries, round after round, in turn.
+"""One cell: all entrants search the same queries, round after round, in turn.
 
 A lap is a run of calls with as many queries each as the cell's batch. An entrant that would need
-longer than a lap may take is asked fewer of the queries, and time is given per query. An entrant
-that a first look shows to be far behind its side, or to take far longer than a lap, keeps the
-figure of that look.
+longer than a lap may take is asked fewer of the queries, and time is given per query. A first
+check times each entrant: one far slower than the fastest of its side, or whose search is far longer
+than a lap, is not raced and keeps the figure of that check.
 """
 
 import time
@@ -25,14 +25,14 @@ from benchmarks.suite import Measured
 
 _MORE_ROUNDS = 3  # times, where laps are short
 _LEAST_ASKED = 4
-_LONG_LAPS = 5.0  # times the seconds of a lap: who cannot be asked less is asked once
+_LONG_LAPS = 5.0  # times the seconds of a lap; longer searches of all queries are run once
 
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Key:
-    """What tells one cell from another."""
+    """The key of a cell."""
 
     problem: str
     n_objects: int
@@ -62,19 +62,19 @@ def key_of(problem: Problem, kernel: str, *, k: int, batch: int, threads: int) -
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """What one entrant did; times are microseconds per query."""
+    """The figures of one entrant; times are microseconds per query."""
 
     name: str
     is_ours: bool
     in_bar: bool
     is_brute: bool
     is_exact: bool = True  # promises the true answers
-    failure: str | None = None  # why there is no more
+    failure: str | None = None  # why figures are missing
     is_refused: bool | None = None  # whether that is no fault
     engine: str | None = None  # ours: the one that searched
     median_us: float | None = None
     best_us: float | None = None
-    rounds: int | None = None  # 1: a first look, far behind
+    rounds: int | None = None  # 1: the first check only, far slower
     asked: int | None = None  # queries in a lap
     times_less: float | None = None  # ours: than the best peer of the bar; median of the rounds
     evaluations: float | None = None  # per query
@@ -89,21 +89,21 @@ class Figure:
 
     @property
     def wrong(self) -> int:
-        """Queries whose values are not the true ones."""
+        """The number of queries whose values are not the true ones."""
         return (self.differ or 0) - (self.ties or 0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell(Key, Measured):
-    """One cell: what was searched, and the figures of all."""
+    """One cell: its data set, and the figures of all entrants."""
 
     n_columns: int
     origin: str
     figures: tuple[Figure, ...]
-    facts: Mapping[str, Any] = field(default_factory=dict)  # whatever else a program knows of it
+    facts: Mapping[str, Any] = field(default_factory=dict)  # further facts of a program
 
     def figure(self, name: str) -> Figure | None:
-        """Return what an entrant did, if it took part."""
+        """Return the figures of an entrant, if it took part."""
         return next((one for one in self.figures if one.name == name), None)
 
     def get(self, name: str, field: str) -> Any:
@@ -113,7 +113,7 @@ class Cell(Key, Measured):
 
     @property
     def line(self) -> str:
-        """How fast everybody was, and whether ours were right."""
+        """One line with the times of all entrants, and whether ours were exact."""
         parts = [f"{self.key}, {self.n_objects} objects"]
         for one in self.figures:
             if one.median_us is not None:
@@ -126,12 +126,12 @@ class Cell(Key, Measured):
 
     @property
     def ours(self) -> list[Figure]:
-        """What our engines did."""
+        """The figures of our engines."""
         return [one for one in self.figures if one.is_ours]
 
 
 def exactness_checks(cells: Sequence[Cell], truth: str) -> list[Check]:
-    """Return what must hold of ours: every answer is the true one, and none is missing."""
+    """Return the checks of our engines: every answer is the true one, and none is missing."""
     ours = [one for cell in cells for one in cell.ours]
     counts = {
         f"queries with other ids than {truth}, ours": sum(one.differ or 0 for one in ours),
@@ -141,13 +141,13 @@ def exactness_checks(cells: Sequence[Cell], truth: str) -> list[Check]:
 
 
 class Pace(NamedTuple):
-    """How long everything may take."""
+    """Limits on the time of each step."""
 
     rounds: int
     lap_seconds: float
-    look_seconds: float = 0.05  # of the first look
+    look_seconds: float = 0.05  # of the first check
     rounds_seconds: float = 1.5  # what all rounds of short laps may take
-    far_behind: float = 4.0  # times the fastest of its side: no race for such
+    far_behind: float = 4.0  # times the fastest of its side: slower entrants are not raced
     check_seconds: float = 5.0  # the rest of our answers are checked too where that takes no longer
 
 
@@ -169,7 +169,7 @@ def measure(
     commit: str = "unknown",
     facts: Mapping[str, Any] | None = None,
 ) -> Cell:
-    """Look at everyone, race those that are not far behind, and check all answers."""
+    """Time each entrant once, race those not far slower, and check all answers."""
     started, before = time.perf_counter(), _moment(entries)
     looks: dict[str, _Lap] = {}
     for entry in entries:
@@ -225,7 +225,7 @@ def _per_query(counts: Sequence[float | None], n_asked: int) -> float | None:
 
 
 def _look(entry: Entry, key: Key, pace: Pace, ready: Ready) -> _Lap:
-    """Find out roughly how fast an entrant is."""
+    """Return a rough time of an entrant."""
     if ready.n_fixed:
         return _lap(entry, key, ready.n_fixed, ready)
     _lap(entry, key, 1, ready)  # whatever is built at the first search is not timed
@@ -242,7 +242,7 @@ def _is_racing(
 ) -> bool:
     """Whether to race: ours beside ours, peers of the bar beside such, other peers beside all.
 
-    Who only approximates is no measure for who does not.
+    Exact entrants are compared with exact ones only.
     """
     me, mine = entry.entrant, looks.get(entry.entrant.name)
     if mine is None or entry.ready is None:
@@ -284,7 +284,7 @@ def _n_asked(key: Key, look: _Lap, pace: Pace) -> int:
 
 
 def _guarded(entry: Entry, run: Callable[[Ready], _T]) -> _T | None:
-    """Run; where it fails the entrant takes no further part, and the reason is kept."""
+    """Run a step; after a failure the entrant takes no further part, and the reason is kept."""
     if entry.failure is not None or entry.ready is None:
         return None
     try:
@@ -344,7 +344,7 @@ def _blank(entry: Entry) -> Figure:
 
 
 def _compared(figures: Sequence[Figure], laps: Mapping[str, list[_Lap]]) -> Iterator[Figure]:
-    """Say how many times less than the best peer of the bar ours took, within the rounds."""
+    """Add the speed-up of ours over the best peer of the bar, from times within the rounds."""
     peers = [one for one in figures if one.in_bar and not one.is_ours and one.median_us]
     best = min(peers, key=lambda peer: peer.median_us or 0.0, default=None)
     for one in figures:
@@ -359,5 +359,5 @@ def _compared(figures: Sequence[Figure], laps: Mapping[str, list[_Lap]]) -> Iter
 
 
 def _moment(entries: Sequence[Entry]) -> Moment:
-    """Return where the counters stand; a peer's own process is not one of the others."""
+    """Return the counters now; a peer's own process counts as ours."""
     return now(sum(one.ready.cpu_elsewhere() for one in entries if one.ready is not None))

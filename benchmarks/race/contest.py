@@ -1,4 +1,4 @@
-"""A problem under a kernel and everyone who searches it, cell after cell."""
+"""A problem under a kernel and its entrants, cell after cell."""
 
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from benchmarks.suite import Run
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Contest:
-    """What is searched, how often, and by whom."""
+    """A problem, a kernel, the entrants, and the k, batches and threads to measure."""
 
     problem: Problem
     case: KernelCase
@@ -63,7 +63,7 @@ def hold(contest: Contest, run: Run[Cell], pace: Pace) -> None:
 
 @contextmanager
 def _entered(contest: Contest, task: Task, keys: Sequence[Key]) -> Iterator[list[Entry]]:
-    """Make everyone ready who serves one of the cells, and let go of all afterwards."""
+    """Give the entries that serve one of the cells, ready; all are closed afterwards."""
     entries: list[Entry] = []
     with ExitStack() as stack:
         stack.callback(gc.collect)

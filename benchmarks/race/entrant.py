@@ -1,4 +1,4 @@
-"""Who takes part: an entrant is made ready once for a task, and then asked batches of queries."""
+"""Entrants: each is prepared once for a task, and then asked batches of queries."""
 
 import time
 from collections.abc import Callable
@@ -23,16 +23,16 @@ class RefusedError(PeerError):
 
 
 class Units(NamedTuple):
-    """Rows for those who know inner products only: unit vectors where the kernel is the cosine."""
+    """Rows for peers with inner products only: unit vectors where the kernel is the cosine."""
 
     objects: Any  # an array, or a CSR matrix
     queries: Any
-    seconds: float  # that making them took
+    seconds: float  # to compute them
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Task:
-    """What is searched, under which kernel, with how many threads."""
+    """A problem to search, with its kernel and the number of threads."""
 
     problem: Problem
     case: KernelCase
@@ -84,16 +84,16 @@ class Entrant:
     whole_batch_only: bool = False  # the largest batch in one thread only
     one_thread_only: bool = False
     single_only: bool = False  # takes one query at a time
-    look_queries: int = POOL_QUERIES  # how many tell how fast it is
+    look_queries: int = POOL_QUERIES  # of the first check
     own_threads: bool = False  # runs threads of its own, so BLAS gets one in each
 
     @property
     def missing(self) -> list[str]:
-        """What it needs and cannot be imported."""
+        """The modules it needs that cannot be imported."""
         return [name for name in self.needs if not is_installed(name)]
 
     def refusing(self, why: str) -> "Entrant":
-        """Return the same entrant, which will not even try."""
+        """Return an entrant of the same name that refuses every task."""
 
         def refuse(task: Task) -> Ready:
             raise RefusedError(why)
@@ -112,7 +112,7 @@ class Entry:
 
 
 def enter(entrant: Entrant, task: Task) -> Entry:
-    """Make an entrant ready; whatever goes wrong becomes the reason why it is not."""
+    """Prepare an entrant; an error becomes the reason of its failure."""
     if entrant.missing:
         failure = f"{NOT_INSTALLED}: {', '.join(entrant.missing)}"
         return Entry(entrant, failure=failure, is_refused=True)
@@ -126,7 +126,7 @@ def enter(entrant: Entrant, task: Task) -> Entry:
 
 
 def products_only(prepare: Callable[[Task], Ready]) -> Callable[[Task], Ready]:
-    """Return `prepare` for someone who knows inner products and cosines, but no powers of them."""
+    """Return `prepare` for a peer with inner products and cosines, but no powers of them."""
 
     def prepare_or_refuse(task: Task) -> Ready:
         if task.case.degree != 1:

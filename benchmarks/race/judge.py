@@ -1,4 +1,4 @@
-"""Whose ids are the true ones: every answer is held against the scan over float64 rows."""
+"""The exactness of answers: each is compared with the scan over float64 rows."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ _RELATIVE = 1e-13  # of values of objects that are no vectors, or fingerprints
 
 @dataclass(frozen=True)
 class Exactness:
-    """How many of the checked queries have other ids than the truth, at any rank."""
+    """Counts of checked queries, and of those with other ids than the truth at any rank."""
 
     checked: int
     differ: int
@@ -52,7 +52,7 @@ class Judge:
     def _is_wrong(self, query: int, answer: NDArray[np.int64]) -> bool:
         """Whether a value at some rank is not the true one; no object has the value 0.
 
-        Some sparse products leave out values of zero: such an answer is not wrong where the true
+        Some sparse products omit values of zero: such an answer is not wrong where the true
         value is zero.
         """
         named = answer[answer != -1]
@@ -73,7 +73,7 @@ class Judge:
 def _tolerances(
     problem: Problem, case: KernelCase, values: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """What products, or cosines, may be apart and still be the same but for rounding."""
+    """Return the differences of products, or cosines, that rounding alone can explain."""
     if not problem.has_rows or problem.kind == "bits":
         return np.asarray(_RELATIVE * np.abs(values))
     scale = np.ones(problem.n_queries)

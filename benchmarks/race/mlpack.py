@@ -2,7 +2,7 @@
 
 It may hang, crash or print. What it counts it only prints, from C++, so the process keeps its
 output in a file. A model that has served one search is not right in another with another k, so
-each search is made by a fork of the process that has built the tree.
+each search runs in a fork of the process that has built the tree.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ _START_SECONDS = 120.0  # a process may take so long to import and to take the d
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Cost:
-    """What building a tree cost, or a search; and what a search found."""
+    """The cost of building a tree or of a search, and the ids that a search found."""
 
     evaluations: int  # of pairs of objects; self-kernels are not among them
     seconds: float
@@ -71,7 +71,7 @@ class MlpackTree:
         self._ask(_START_SECONDS, "load", problem.objects, problem.queries, arguments)
 
     def ready(self, *, is_single: bool = True) -> Ready:
-        """Return its search as an entrant's: always of all queries at once."""
+        """Return the search as an entrant: always of all queries at once."""
         built = self._built
 
         def search(_: Any, k: int) -> Answer:
@@ -111,7 +111,7 @@ class MlpackTree:
         return Cost(**costs)
 
     def close(self) -> None:
-        """End the process, and whatever it has forked."""
+        """End the process and its forks."""
         if not self._is_closed:
             assert self._process.pid is not None
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -186,7 +186,7 @@ class _Worker:
         return {**costs, "evaluations": self._count("distance computations")}
 
     def search(self, k: int, is_single: bool, patience: float) -> dict[str, Any]:
-        """Fork, and let the fork search; whatever becomes of it, the model stays as it was."""
+        """Fork, and let the fork search; the model stays as it was, even after a crash."""
         if self._model is None:
             self.build()
         near_end, far_end = os.pipe()

@@ -1,4 +1,4 @@
-"""What entrants are called, in cells, tables and pictures."""
+"""The names of entrants in cells, tables and pictures."""
 
 SCAN = "fastmks scan"
 TREE = "fastmks tree"

@@ -97,7 +97,7 @@ def select_plainly(scores: NDArray[Any], k: int) -> NDArray[np.int64]:
 
 
 def select_by_groups(scores: NDArray[Any], k: int) -> NDArray[np.int64]:
-    """Look only into the k groups with the greatest maxima: they hold the k greatest scores.
+    """Select from the k groups with the greatest maxima only: they hold the k greatest scores.
 
     numpy finds maxima about twenty times as fast as it partitions.
     """

@@ -72,7 +72,7 @@ class _Shared:
         return replace(ready, build_seconds=ready.build_seconds + self._seconds)
 
     def prepare_built(self, algorithm: str, task: Task) -> Ready:
-        """Make ready what takes time to build; short builds are repeated over other indexes."""
+        """Build what the engine needs; short builds are repeated over other indexes."""
         ready = self.prepare(algorithm, task)
         seconds = [ready.build_seconds]
         while len(seconds) < MOST_BUILDS and sum(seconds) < SHORT_SECONDS:
@@ -123,9 +123,9 @@ def prepare_engine(
 
 
 def _bytes_beside(index: fastmks.Index, algorithm: str, problem: Problem) -> int | None:
-    """Memory of what an engine has built so far; auto may have built anything.
+    """Return the memory of the structures an engine has built; auto may have built any.
 
-    What fingerprints are filtered by is a part of their store, which does not count it.
+    Bounds of fingerprints use a part of their store, which does not count it.
     """
     if problem.kind == "bits" and algorithm != "scan":
         return None

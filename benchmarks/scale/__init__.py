@@ -1,1 +1,1 @@
-"""What distribution costs and brings, on one machine; and a model of many."""
+"""Costs and gains of distribution on one machine, and a model of many machines."""

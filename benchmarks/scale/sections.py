@@ -1,4 +1,4 @@
-"""What is measured on a cluster: searches, merging, two rounds, and the model's forecasts."""
+"""Measurements on a cluster: searches, merging, two rounds, and the model's forecasts."""
 
 import tempfile
 import time
@@ -46,12 +46,12 @@ def decaying(n_objects: int, n_queries: int, *, kernel: Any = "linear", seed: in
 
 
 def product(x: Any, y: Any) -> float:
-    """Return the inner product, as slowly as a kernel that somebody wrote in Python."""
+    """Return the inner product, as slowly as a kernel written in Python."""
     return float(np.dot(x, y))
 
 
 def mnist(folder: Path, n_queries: int) -> Work | None:
-    """The pixels of MNIST, if they are there."""
+    """Return the pixels of MNIST, if the folder has them."""
     if not (folder / _MNIST.file).exists():
         return None
     problem = _MNIST.read(folder, "float32")
@@ -67,7 +67,7 @@ def proteins(folder: Path | None, n_objects: int, n_queries: int, kernel: Any) -
 def write_shards(
     work: Work, folder: Path, n_shards: int, order: Sequence[int] | None = None
 ) -> list[Path]:
-    """Write the objects, in an order, to as many files: what workers will read."""
+    """Write the objects, in an order, to this many files, for the workers to read."""
     at = np.arange(len(work)) if order is None else np.asarray(order)
     paths = []
     for i, part in enumerate(np.array_split(at, n_shards)):
@@ -85,7 +85,7 @@ K = 10
 
 
 class Pace(NamedTuple):
-    """How often everything is timed, and at which commit."""
+    """The number of rounds, and the commit."""
 
     rounds: int
     commit: str
@@ -153,7 +153,7 @@ def _timed(
 
 
 def _count_differences(got: Any, wanted: Any) -> int:
-    """Return for how many queries ids or values are not the same, bit for bit."""
+    """Return the number of queries whose ids or values are not bit-identical."""
     same = (got.indices == wanted.indices) & (got.values == wanted.values)
     return int((~same.all(axis=1)).sum())
 
@@ -196,7 +196,7 @@ def measure_search(
 def measure_merging(
     work: Work, batches: Sequence[int], n_shards: int, n_workers: int, pace: Pace
 ) -> Iterator[Cell]:
-    """Search shards that hold next to nothing: what remains is distribution itself."""
+    """Search shards of very few objects: the time is that of distribution itself."""
     with _sharded(work, n_shards, n_workers, "scan") as (client, build):
         sharded, one = build(), Index(work.objects, work.kernel, algorithm="scan")
         for batch in batches:
@@ -226,7 +226,7 @@ def _same(value: int) -> int:
 def measure_rounds(
     work: Work, section: str, n_shards: int, n_workers: int, pace: Pace
 ) -> Iterator[Cell]:
-    """One round and two rounds, of objects that are mixed or lie together with their likes."""
+    """Compare one round with two, on shards of mixed or of similar objects."""
     order = similar_together(work, n_shards) if section == "rounds, sorted" else None
     with _sharded(work, n_shards, n_workers, "tree", order) as (_, build):
         sharded, one = build(), Index(work.objects, work.kernel, algorithm="tree")
@@ -253,7 +253,7 @@ def measure_rounds(
 
 
 def similar_together(work: Work, n_groups: int) -> Any:
-    """Return an order in which each object is with the one of a few that it resembles most."""
+    """Return an order that groups objects by the most similar one of a few."""
     is_vectors = isinstance(work.objects, np.ndarray)
     leaders = [work.objects[i] for i in range(n_groups)]
     leading = Index(
@@ -265,7 +265,7 @@ def similar_together(work: Work, n_groups: int) -> Any:
 
 
 def measure_model(work: Work, numbers: Sequence[int], pace: Pace) -> Iterator[Cell]:
-    """The model, fitted on one worker, and what searches of m shards on m workers really took."""
+    """Fit the model on one worker, and compare it with searches of m shards on m workers."""
     facts: dict[str, float] = {}
     for n_workers in numbers:
         with _sharded(work, n_workers, n_workers, "tree") as (_, build):

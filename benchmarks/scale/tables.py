@@ -1,4 +1,4 @@
-"""What is measured of shards, the tables, and the model's forecasts beside real runs."""
+"""Cells about shards, their tables, and the model's forecasts beside real runs."""
 
 import math
 import re
@@ -36,7 +36,7 @@ _ABOUT_SIMULATION = (
 
 @dataclass(frozen=True, kw_only=True)
 class Key:
-    """What tells one cell from another."""
+    """The key of a cell."""
 
     section: str
     problem: str
@@ -194,7 +194,7 @@ _TRIALS = 200
 
 
 class Forecast(NamedTuple):
-    """Seconds of one batch of queries: by the model, and simulated with slow nodes (median)."""
+    """Seconds of one batch: by the model, and simulated with slow nodes (median)."""
 
     model: float
     simulated: float

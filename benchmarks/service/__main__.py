@@ -36,7 +36,7 @@ _WHAT = {"search": "search, one query", "batch": "search, {} queries", "add": "a
 
 @dataclass(frozen=True, kw_only=True)
 class Key:
-    """What tells one cell from another."""
+    """The key of a cell."""
 
     section: str  # what is asked for: "search", "batch" or "add"
     n_objects: int
@@ -189,7 +189,7 @@ def _bodies(stage: _Stage, key: Key) -> list[dict[str, Any]]:
 
 
 def _search_seconds(stage: _Stage, key: Key) -> float:
-    """Return what the same search takes without a service, one thread: the median of some."""
+    """Return the median seconds of the same search without a service, one thread."""
     return median(
         seconds_of(
             partial(stage.index.search, stage.queries[i : i + key.batch], k=key.k, threads=1)
@@ -199,7 +199,7 @@ def _search_seconds(stage: _Stage, key: Key) -> float:
 
 
 def _count_wrong(stage: _Stage, key: Key, outcome: Outcome) -> int:
-    """Return how many different answers were not those of the index."""
+    """Return the number of different answers that were not those of the index."""
     wanted = stage.index.search(stage.queries, k=key.k)
     wrong = 0
     for number, answers in outcome.answers.items():

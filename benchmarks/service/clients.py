@@ -1,6 +1,6 @@
 """Many clients at once, in a process of their own: `python -m benchmarks.service.clients`.
 
-Reads what to do as JSON from standard input, and writes what came of it to standard output. Each
+Reads a job as JSON from standard input, and writes its outcome to standard output. Each
 client keeps one connection, and sends the next request when it has the answer to the last one.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What the clients are to do."""
+    """The requests that the clients send, and for how long."""
 
     port: int
     route: str
@@ -26,7 +26,7 @@ class Job:
 
 @dataclass(kw_only=True)
 class Outcome:
-    """What came of it."""
+    """The latencies, statuses and answers of a job."""
 
     seconds: float = 0.0
     latencies: list[float] = field(default_factory=list)  # seconds of each request
@@ -94,7 +94,7 @@ async def _receive(reader: asyncio.StreamReader) -> tuple[str, bytes]:
 
 
 def main() -> None:
-    """Do what standard input says."""
+    """Run the job on standard input."""
     job = Job(**json.load(sys.stdin))
     json.dump(asdict(asyncio.run(ask(job))), sys.stdout)
 

@@ -22,7 +22,7 @@ NB_MODULE(_core, m) {
     m.attr("version") = FASTMKS_VERSION;
     fastmks::bindings::watch_for_the_end_of_python();
     using namespace fastmks::bindings;
-    // A class comes after those that it is made of.
+    // A class comes after those that it is built from.
     for (Register* const add :
          {register_faults, register_watch, register_matrix, register_stores, register_grams,
           register_spaces, register_graphs, register_alignments, register_own, register_sets,

@@ -119,11 +119,11 @@ class Space:
 
     @property
     def has_bounds(self) -> bool:
-        """Whether it has upper bounds of its own, much cheaper than values."""
+        """Whether it has upper bounds of its own, far less expensive than values."""
 
     @property
     def score(self) -> str | None:
-        """What orders the values, where something simpler than the kernel does."""
+        """The kind of score that orders the values, or None."""
 
     @property
     def is_parallel(self) -> bool:
@@ -140,10 +140,10 @@ class Space:
         """K(x, x) of every object."""
 
 class TracedSpace(Space):
-    """Another space, which remembers whose values were asked for."""
+    """Another space, which records the objects evaluated."""
 
     def seen(self) -> NDArray[numpy.bool_]:
-        """Whose: one truth value per object."""
+        """Whether each object was evaluated."""
 
 def available_isas() -> list[str]: ...
 

@@ -272,7 +272,7 @@ def test_mlpack_is_left_out_above_a_size_that_failed(tmp_path, monkeypatch, caps
     figures = [(one["n_objects"], one["k"], one["figures"][-1]) for one in cells]
     assert [found.get("evaluations") for n, _, found in figures if n == 20] == [20.0, 20.0]
     failures = [found["failure"] for n, _, found in figures if n > 20]
-    own, left_out = "PeerError: RuntimeError: too many", "left out; with 40 objects: "
+    own, left_out = "PeerError: RuntimeError: too many", "skipped; with 40 objects: "
     assert failures == [own, own, *2 * [f"{left_out}RuntimeError: too many"]]
     assert "mlpack, uniform 3-d, linear, 40 objects: " in capsys.readouterr().out
 
@@ -283,7 +283,7 @@ def test_only_failures_on_fewer_objects_count():
     failed = Figure(name=MLPACK, failure="PeerError: no answer within 1 s", **known)
     cells = [cell(missing, n_objects=10), cell(failed, n_objects=30), cell(failed, n_objects=50)]
     assert find_failure(cells, "points", "linear", 30) is None
-    reason = "left out; with 30 objects: no answer within 1 s"
+    reason = "skipped; with 30 objects: no answer within 1 s"
     assert find_failure(cells, "points", "linear", 50) == reason
     assert find_failure(cells, "points", "linear", 90) == reason
     assert find_failure(cells, "points", "cosine", 90) is None

@@ -120,7 +120,7 @@ def test_stored_figures_can_be_shown(capsys):
     """Whatever run they are of: older ones have fewer fields."""
     file = ROOT / "benchmarks" / "results" / "peers_bars.json"
     assert SUITE.main(["--show", "--out", str(file)]) == 0
-    assert "### Whose answers are the true ones" in capsys.readouterr().out
+    assert "### Exactness of the answers" in capsys.readouterr().out
 
 
 def test_one_thread_has_every_batch_for_ten_and_no_bar_is_left_without_a_cell():

@@ -38,7 +38,7 @@ nb::object as_numpy(const ArrayView& view, nb::handle owner) {
     return as_numpy<double>(view, owner);
 }
 
-// What keeps the data of an array alive that does not belong to the structure.
+// The object that keeps the data of an array alive that does not belong to the structure.
 nb::object owner_of(const ArrayView& view) {
     using Owner = std::shared_ptr<const void>;
     return nb::capsule(new Owner(view.owner),

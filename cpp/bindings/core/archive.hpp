@@ -10,15 +10,15 @@ namespace fastmks::bindings {
 
 namespace nb = nanobind;
 
-/// Stands for an array of whatever numbers in signatures, and nowhere else.
+/// Stands for an array of any numbers, in signatures only.
 struct SomeArray;
 using NamedArrays = nb::typed<nb::dict, nb::str, SomeArray>;
 
 /// Read-only arrays without a copy, each of which keeps `structure` alive.
 [[nodiscard]] NamedArrays to_dict(const Arrays& arrays, nb::handle structure);
 
-/// What is in the arrays, without a copy; they are kept alive, and may be given back without the
-/// GIL. Throws std::invalid_argument for what is not an array of plain numbers in one piece.
+/// Views of the arrays, without a copy; they are kept alive, and may be released without the GIL.
+/// Throws std::invalid_argument for anything but an array of plain numbers in one piece.
 [[nodiscard]] Arrays from_dict(const NamedArrays& arrays);
 
 }  // namespace fastmks::bindings

@@ -6,8 +6,8 @@ namespace fastmks::bindings {
 
 // At the end of the interpreter, a daemon thread that waits for the GIL is ended by Python, through
 // whatever C++ is on its stack, and that aborts the process. So the end waits (a while) until no
-// thread is between asking for the GIL and giving it back, and from then on whoever asks stays
-// where it is, forever.
+// thread is between asking for the GIL and releasing it; a thread that asks later is blocked
+// forever.
 
 /// Makes the classes below work; once, when the module is loaded.
 void watch_for_the_end_of_python();

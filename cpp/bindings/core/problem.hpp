@@ -7,14 +7,15 @@
 
 namespace fastmks::bindings {
 
-/// What an engine is asked, checked; throws std::invalid_argument for what would break memory.
+/// The problem for an engine, checked; throws std::invalid_argument for anything that would break
+/// memory.
 [[nodiscard]] ScanProblem scan_problem(const Space& objects, const Space& queries,
                                        const std::optional<Positions>& among,
                                        bool skip_self = false,
                                        const std::optional<Positions>& names = std::nullopt,
                                        const std::optional<Thresholds>& floors = std::nullopt);
 
-/// The floors of so many queries, checked; null for none.
+/// The floors of n_queries queries, checked; null for none.
 [[nodiscard]] const double* check_floors(const std::optional<Thresholds>& floors,
                                          std::size_t n_queries);
 

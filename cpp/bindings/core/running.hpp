@@ -16,7 +16,7 @@ namespace fastmks::bindings {
 
 using TopKArrays = std::tuple<Result<double>, Result<std::int64_t>>;
 
-/// What `run` writes for each query, k values and positions; it runs without the GIL.
+/// The k values and positions that `run` writes for each query; it runs without the GIL.
 template <class Run>
 TopKArrays run_top_k(const ScanProblem& problem, std::size_t k, const nb::object& progress,
                      Run run) {

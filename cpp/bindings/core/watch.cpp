@@ -52,7 +52,7 @@ Watch python_watch(const nb::object& progress) {
     };
 }
 
-// Also makes pulse() of the core call the check, and let Ctrl-C through.
+// Also has pulse() of the core call the check, and let Ctrl-C through.
 void register_watch(nb::module_& m) {
     set_pulse(&ask_python);
     m.def("set_check", &set_check, "check"_a.none(),

@@ -20,7 +20,7 @@
 #include "bindings/core/running.hpp"
 #include "fastmks/filters/bound_counts.hpp"
 
-/// What the filters of the core have in common for Python.
+/// The common part of the bindings of filters.
 namespace fastmks::bindings {
 
 using namespace nb::literals;
@@ -57,8 +57,8 @@ nb::arg structure_argument() {
     return "structure"_a;
 }
 
-/// Binds the searches `top_k` and `above` as <name>_top_k and <name>_above. They get the structure,
-/// where there is one; `serves(structure, objects)` says whether it is of the objects.
+/// Binds the searches `top_k` and `above` as <name>_top_k and <name>_above. They get the
+/// structure, if there is one; `serves(structure, objects)` says whether it belongs to the objects.
 template <class... Structure, class TopK, class Above, class Serves>
 void bind_searches(nb::module_& m, const std::string& name, TopK top_k, Above above,
                    Serves serves) {

@@ -24,7 +24,7 @@ struct PythonBatch final : QueryBatch {
     const PythonSpace& space;
 };
 
-// What one call for self values is given.
+// The number of objects in one call for self values.
 constexpr std::size_t self_values_per_call = 256;
 
 nb::object checked(PyObject* made) {
@@ -32,7 +32,7 @@ nb::object checked(PyObject* made) {
     return nb::steal(made);
 }
 
-// A borrowed attribute; absent where it is None. Whoever has the attribute keeps it.
+// A borrowed attribute; absent where it is None. `calls` keeps it alive.
 nb::handle part(nb::handle calls, const char* name) {
     const nb::object value = calls.attr(name);
     return value.is_none() ? nb::handle() : nb::handle(value);

@@ -10,8 +10,8 @@
 
 namespace fastmks::bindings {
 
-/// A function of the user in two forms: (x, y) -> value, and (x, ys) -> values, which goes first
-/// where it is there. Both borrowed, either may be absent.
+/// A function of the user in two forms: (x, y) -> value, and (x, ys) -> values, which is
+/// preferred. Both borrowed, either may be absent.
 struct PythonFunction {
     nanobind::handle pair;
     nanobind::handle block;

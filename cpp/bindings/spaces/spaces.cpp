@@ -90,7 +90,7 @@ void register_spaces(nb::module_& m) {
         .def_prop_ro("isa", [](const Space& space) { return to_string(space.isa()); })
         .def_prop_ro(
             "has_bounds", [](const Space& space) { return space.bounds() != nullptr; },
-            "Whether it has upper bounds of its own, much cheaper than values.")
+            "Whether it has upper bounds of its own, far less expensive than values.")
         .def_prop_ro(
             "score",
             [](const Space& space) -> std::optional<std::string> {
@@ -106,7 +106,7 @@ void register_spaces(nb::module_& m) {
                 }
                 return std::nullopt;
             },
-            "What orders the values, where something simpler than the kernel does.")
+            "The kind of score that orders the values, or None.")
         .def_prop_ro("is_parallel", &Space::is_parallel,
                      "Whether several threads may evaluate at once.")
         .def(
@@ -122,8 +122,8 @@ void register_spaces(nb::module_& m) {
         .def("self_values", &self_values, "K(x, x) of every object.");
 
     nb::class_<TracedSpace, Space>(m, "TracedSpace",
-                                   "Another space, which remembers whose values were asked for.")
-        .def("seen", &seen, "Whose: one truth value per object.");
+                                   "Another space, which records the objects evaluated.")
+        .def("seen", &seen, "Whether each object was evaluated.");
 
     m.def("available_isas", [] {
         std::vector<std::string> names;

@@ -26,7 +26,7 @@ namespace {
 template <class T>
 using Letters = Array<T, 1>;
 
-// Offsets, columns, counts, how many columns there are, and the first row that is too large.
+// Offsets, columns, counts, the number of columns, and the first row that is too large.
 using CountArrays =
     std::tuple<Result<std::int64_t>, Result<std::int32_t>, nb::object, std::size_t, std::size_t>;
 

@@ -16,14 +16,14 @@
 
 #include "fastmks/core/array.hpp"
 
-/// What built structures are made of, as arrays with names: how they get into a file and out of
-/// one. A structure lists its parts once, in a `describe(self, visit)` that an ArrayWriter and an
-/// ArrayReader both go through. What is read may be damaged or forged: a structure is restored only
+/// The parts of built structures, as arrays with names: how they are written to a file and read
+/// again. A structure lists its parts once, in a `describe(self, visit)` that an ArrayWriter and an
+/// ArrayReader both go through. Arrays read may be damaged or forged: a structure is restored only
 /// after everything that steers memory access, a loop or a conversion has been checked. Figures
-/// that are merely wrong are not found out.
+/// that are merely wrong are not detected.
 namespace fastmks {
 
-/// What an array holds, little-endian. A structure without padding is a row of bytes.
+/// The type of an array's elements, little-endian. A structure without padding is a row of bytes.
 enum class Element { uint8, int32, uint32, int64, uint64, float32, float64 };
 
 /// An array of one or two dimensions, rows one after the other.
@@ -50,7 +50,7 @@ template <class T>
 
 /// Throws std::invalid_argument that names an array and says what is wrong with it.
 [[noreturn]] void refuse_array(std::string_view name, std::string_view fault);
-/// The same unless it `is_right`.
+/// Throws likewise unless the array `is_right`.
 inline void check_array(bool is_right, std::string_view name, std::string_view fault) {
     if (!is_right) refuse_array(name, fault);
 }
@@ -67,7 +67,7 @@ public:
     void numbers(const std::string& name, std::vector<T> numbers) {
         keep(name, std::move(numbers));
     }
-    /// Rows of so many numbers, likewise.
+    /// Rows of n_columns numbers, likewise.
     void matrix(const std::string& name, std::vector<double> numbers, std::size_t n_columns);
     /// Whole numbers, in an array of their own.
     template <class... T>
@@ -127,7 +127,7 @@ public:
         ((numbers = read[i++]), ...);
     }
 
-    /// Throws unless an array has so many elements.
+    /// Throws unless the size of an array is the wanted one.
     static void check_size(const std::string& name, std::size_t size, std::size_t wanted);
 
 private:
@@ -196,7 +196,7 @@ void check_any_lengths(const std::string& name, const Array<T>& lengths) {
 /// Throws unless 2^exponent can be the unit of lengths.
 void check_exponent(const std::string& name, std::int64_t exponent);
 
-/// Throws unless each of 0 ... n - 1 is there exactly once among the first n.
+/// Throws unless each of 0 ... n - 1 occurs exactly once among the first n.
 template <class T>
 void check_permutation(const std::string& name, const Array<T>& numbers, std::size_t n) {
     std::vector<bool> is_seen(n);

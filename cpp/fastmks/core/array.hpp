@@ -21,7 +21,7 @@ public:
     explicit Array(std::size_t n, const T& value = T{}) : Array(std::vector<T>(n, value)) {}
     explicit Array(std::vector<T> values)
         : own_(std::move(values)), data_(own_.data()), size_(own_.size()) {}
-    /// Borrows the n values at `data`, which `owner` keeps alive and nobody changes.
+    /// Borrows the n values at `data`, which `owner` keeps alive and which never change.
     Array(const T* data, std::size_t n, std::shared_ptr<const void> owner)
         : owner_(std::move(owner)), data_(data), size_(n) {}
     Array(const Array& other) : Array(std::vector<T>(other.begin(), other.end())) {}

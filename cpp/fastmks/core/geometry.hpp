@@ -65,15 +65,16 @@ public:
         return 1.0 + 8.0 * relative_ + 16.0 * roundoff;
     }
 
-    /// What |K(x, y)| may be at most, from norms that err above.
+    /// At least |K(x, y)|, from norms that err above.
     [[nodiscard]] double largest_value(double norm_x, double norm_y) const noexcept {
         return norm_x * norm_y * (1.0 + relative_ + 4.0 * roundoff) + absolute_;
     }
 
     /// Self values below this are too close to underflow for shares of them to mean anything.
     static constexpr double tiny = 0x1p-900;
-    /// What a bound made of a few values and norms must add for all their roundings, its own and
-    /// that of the value it bounds: this share of the norms involved, and this for underflow.
+    /// Margins that a bound computed from a few values and norms must add for all roundings, its
+    /// own and that of the value it bounds: this share of the norms involved, and this for
+    /// underflow.
     [[nodiscard]] double bound_share() const noexcept { return 8.0 * relative_ + 64.0 * roundoff; }
     [[nodiscard]] double bound_lost() const noexcept { return 4.0 * absolute_; }
 

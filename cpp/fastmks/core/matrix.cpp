@@ -21,7 +21,7 @@ std::size_t whole_lines(std::size_t n) {
 }
 
 // Adds in tasks of some rows and columns of the result; columns before the first row of a task are
-// left out where only those on and above the diagonal are wanted.
+// skipped where only those on and above the diagonal are needed.
 void add(const RowSums& sums, bool is_upper, const MatrixWork& work) {
     const std::size_t n_down = (sums.n_out + rows_of_task - 1) / rows_of_task;
     const std::size_t n_across = (sums.n_columns + columns_of_task - 1) / columns_of_task;
@@ -51,7 +51,7 @@ void add_transposed(const Matrix& a, const Matrix& b, Matrix& out, bool is_upper
         is_upper, work);
 }
 
-// A symmetric matrix as a tridiagonal one and the reflections that made it so: the one of step k is
+// A symmetric matrix as a tridiagonal one and the reflections applied to it: the one of step k is
 // 1 - factors[k] * h h^T, with h the row k of the matrix, which has no other use then.
 struct Tridiagonal {
     std::vector<double> diagonal;

@@ -42,8 +42,8 @@ private:
     std::unique_ptr<double[], Free> numbers_;
 };
 
-/// How products of matrices run: without any library, so that neither the number of its threads nor
-/// its own end is anybody's concern. The same bits on every CPU and with any number of threads.
+/// How products of matrices run: without any library, whose threads would need settings
+/// and a shutdown. The same bits on every CPU and with any number of threads.
 struct MatrixWork {
     const MatrixLoops& loops;
     std::size_t threads;

@@ -12,7 +12,7 @@ void pulse();
 /// pulse() at every 64th call on this thread: for loops of work that is short each time.
 void pulse_sometimes();
 
-/// What pulse() does on threads outside of parallel_for; nothing before the first call.
+/// Sets the function that pulse() calls on threads outside of parallel_for; none at first.
 void set_pulse(void (*ask)()) noexcept;
 
 /// Makes pulse() on this thread ask a worker while this lives.

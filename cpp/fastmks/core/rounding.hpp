@@ -8,7 +8,7 @@ namespace fastmks {
 inline constexpr double roundoff = 0x1p-53;
 /// and, where results underflow, by less than this.
 inline constexpr double underflow = 0x1p-1074;
-/// What n roundings in a row can change, as a share.
+/// The greatest change by n roundings in a row, as a share.
 [[nodiscard]] constexpr double share_lost(double n) noexcept {
     return n * roundoff / (1.0 - n * roundoff);
 }

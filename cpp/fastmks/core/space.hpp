@@ -14,7 +14,7 @@ namespace fastmks {
 class ScoreMap;
 class UpperBounds;
 
-/// Some objects of a space, made ready to be compared with many others.
+/// Some objects of a space, prepared for evaluation against many others.
 class QueryBatch {
 public:
     QueryBatch(std::size_t begin_, std::size_t end_) : begin(begin_), size(end_ - begin_) {}
@@ -23,7 +23,7 @@ public:
     std::size_t size;
 };
 
-/// What is true of all objects of a space, and of its kernel.
+/// Facts about all objects of a space, and about its kernel.
 struct SpaceFacts {
     std::size_t size;
     Isa isa;
@@ -51,7 +51,7 @@ public:
     [[nodiscard]] std::size_t build_self_evaluations() const noexcept {
         return facts_.build_self_evaluations;
     }
-    /// Whether several threads may evaluate at once; one may always, whichever it is.
+    /// Whether several threads may evaluate at once; any single thread may.
     [[nodiscard]] bool is_parallel() const noexcept { return facts_.is_parallel; }
 
     /// K(x, x) for the object at a position; it may overflow.
@@ -74,7 +74,7 @@ public:
                                                             std::size_t end) const = 0;
 
     /// The object at a position as the only query, in place of what a batch of this space held
-    /// before: cheaper than a new batch for every object.
+    /// before: less expensive than a new batch for every object.
     virtual void refill(std::unique_ptr<QueryBatch>& batch, std::size_t position) const {
         batch = this->batch(position, position + 1);
     }
@@ -87,8 +87,7 @@ public:
     /// How the values follow from a score of vectors; null where they do not.
     [[nodiscard]] virtual const ScoreMap* scores() const noexcept { return nullptr; }
 
-    /// Upper bounds of this space's own that are much cheaper than its values; null where there
-    /// are none.
+    /// Upper bounds of this space's own, far less expensive than its values; null for none.
     [[nodiscard]] virtual const UpperBounds* bounds() const noexcept { return nullptr; }
 
     /// `evaluate` into rows of objects.size values. Throws ValueFault when a value is not finite.

@@ -24,17 +24,17 @@ struct Hit {
 inline constexpr Hit worst_of_all{-std::numeric_limits<double>::infinity(),
                                   std::numeric_limits<std::int64_t>::max()};
 
-/// Where no object is: behind all that are, also when they are counted from others on.
+/// A position of no object: after those of all objects, also when an offset is added to them.
 inline constexpr std::int64_t nowhere = std::int64_t{1} << 62;
 
 /// The k best of the hits offered so far, at O(1) per offer whatever k is: up to 2k are kept, and
-/// the worse half is thrown away when they are full. So the threshold lags behind the k-th best
-/// value, which is no loss to a scan.
+/// the worse half is dropped when they are full. So the threshold may be below the k-th best value,
+/// which costs a scan nothing.
 class Reservoir {
 public:
     explicit Reservoir(std::size_t k) : k_(k) { hits_.reserve(2 * k); }
 
-    /// One in which k hits of a value are already, nowhere: only what ranks before them enters.
+    /// Begins with k hits of one value, nowhere: only hits that rank before them enter.
     Reservoir(std::size_t k, double floor) : Reservoir(k) {
         if (!(floor > worst_.value)) return;
         worst_ = {floor, nowhere};
@@ -50,10 +50,10 @@ public:
         if (hits_.size() == 2 * k_) shrink();
     }
 
-    /// How many of the hits offered are kept now: k or more once so many were offered.
+    /// The number of hits kept now: k or more once k were offered.
     [[nodiscard]] std::size_t size() const noexcept { return hits_.size(); }
 
-    /// Makes the threshold the k-th best value so far: worth its time after many offers.
+    /// Raises the threshold to the k-th best value so far: worth its time after many offers.
     void settle() {
         const bool is_first = worst_.position == worst_of_all.position;
         if (hits_.size() > k_ || (hits_.size() == k_ && is_first)) shrink();
@@ -85,7 +85,7 @@ class TopK {
 public:
     explicit TopK(std::size_t k) : k_(k) { hits_.reserve(k); }
 
-    /// One in which k hits of a value are already, nowhere: only what ranks before them enters.
+    /// Begins with k hits of one value, nowhere: only hits that rank before them enter.
     TopK(std::size_t k, double floor) : TopK(k) { fill(floor); }
 
     /// A hit with a smaller value cannot enter any more: the k-th best value so far.
@@ -152,7 +152,7 @@ private:
     bool is_sorted_ = false;  // and so no heap
 };
 
-/// The best k, best first. Throws DamageFault where there are fewer.
+/// The best k, best first. Throws DamageFault for fewer hits.
 [[nodiscard]] inline const std::vector<Hit>& best_of(TopK& found, std::size_t k) {
     const std::vector<Hit>& hits = found.sorted();
     if (hits.size() < k) throw DamageFault{};

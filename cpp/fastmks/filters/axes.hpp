@@ -9,7 +9,7 @@
 
 namespace fastmks {
 
-/// What axes are wanted for.
+/// The searches that axes are chosen for.
 struct AxesWish {
     const Space* queries = nullptr;  ///< to come; null where some of the objects stand in
     std::size_t dimension = 0;       ///< how many axes; 0 for as many as pay

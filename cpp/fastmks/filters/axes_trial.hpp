@@ -12,7 +12,7 @@ public:
     Trial(const View& queries, const Places& asked, const View& objects, Places looked_at,
           const Matrix& axes, const MatrixWork& work);
 
-    // About the share of n objects that lies in leaves that a query has to look into.
+    // About the share of n objects that lies in leaves that a query has to scan.
     [[nodiscard]] double share_looked_into(std::size_t n_objects) const;
 
     // Takes the score of the hit of some rank, about, as what a bound has to reach.

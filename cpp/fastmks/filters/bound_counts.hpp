@@ -4,7 +4,7 @@
 
 namespace fastmks {
 
-/// What a search cost that bounds before it evaluates.
+/// The cost of a search that bounds before it evaluates.
 struct BoundCounts {
     std::size_t evaluations = 0;
     std::size_t projections = 0;       ///< evaluations that the coordinates of the queries took

@@ -17,7 +17,7 @@
 
 namespace fastmks {
 
-/// What the codes of one leaf are like. Lengths are in units of the code table and err above. In
+/// Figures about the codes of one leaf. Lengths are in units of the code table and err above. In
 /// files: 28 bytes, the members in this order.
 struct Leaf {
     float scale;       ///< of the codes
@@ -30,14 +30,14 @@ struct Leaf {
 };
 static_assert(sizeof(Leaf) == 28);
 
-/// Stands where a leaf has no object.
+/// The position in places of a leaf without an object.
 inline constexpr std::uint32_t no_object = std::numeric_limits<std::uint32_t>::max();
 
 /// Boxes and balls around objects' coordinates, in groups of group_size.
 struct Boxes {
-    /// Room for so many groups.
+    /// Makes room for n_groups groups.
     void resize(std::size_t n_groups, std::size_t n_dimensions);
-    /// Throws std::invalid_argument unless these can be boxes of so many groups, called `name`.
+    /// Throws std::invalid_argument unless these can be boxes of n_groups groups, called `name`.
     void check(const std::string& name, std::size_t n_groups) const;
     [[nodiscard]] LeafGroup group(std::size_t index) const noexcept;
     [[nodiscard]] std::size_t n_bytes() const noexcept;
@@ -64,11 +64,11 @@ public:
     CodeTable(const Space& objects, std::shared_ptr<const Projection> projection,
               std::size_t threads, const Watch& watch);
     /// The code table of `objects` with these parts, its projection among them. Throws
-    /// std::invalid_argument for what is no code table of such objects.
+    /// std::invalid_argument for parts that are no code table of such objects.
     CodeTable(const Space& objects, const Arrays& arrays);
 
-    /// Which figure does not bound the objects, on these axes and in these leaves; empty where all
-    /// do. Figures may have been raised by more or less than they are today, so they are compared
+    /// The figure that does not bound the objects, on these axes and in these leaves; empty for
+    /// none. Figures may have been raised by more or less than they are today, so they are compared
     /// with the least that rounding allows. Progress is counted in objects, each twice. Throws as
     /// the constructor does, and std::invalid_argument as arrays() does.
     [[nodiscard]] std::string find_fault(const Space& objects, std::size_t threads,
@@ -82,7 +82,7 @@ public:
     [[nodiscard]] std::size_t n_leaves() const noexcept { return leaves_.size(); }
     [[nodiscard]] std::size_t n_bytes() const noexcept;
     [[nodiscard]] const Projection& projection() const noexcept { return *projection_; }
-    /// The same, where it is on axes; otherwise null.
+    /// The projection if it is on axes, otherwise null.
     [[nodiscard]] std::shared_ptr<const AxisProjection> axes() const {
         return std::dynamic_pointer_cast<const AxisProjection>(projection_);
     }
@@ -107,7 +107,7 @@ public:
     }
     /// The boxes of the leaves.
     [[nodiscard]] const Boxes& boxes() const noexcept { return boxes_; }
-    /// One box around each group of leaves; none where leaves are few enough to look at all.
+    /// One box around each group of leaves; none where leaves are few enough to bound all.
     [[nodiscard]] const Boxes& group_boxes() const noexcept { return group_boxes_; }
     /// Coordinates of a query or centre in one piece, zeros up to whole registers.
     [[nodiscard]] std::size_t n_padded() const noexcept {
@@ -118,7 +118,7 @@ public:
         return whole_centres_.data() + leaf * n_padded();
     }
 
-    /// What lengths are raised by, to be bounds.
+    /// The margins by which lengths are raised, to be bounds.
     struct Margins {
         double up;        ///< more than any rounding of lengths
         double rounding;  ///< of a row to float32, as a share of its length
@@ -157,7 +157,7 @@ private:
                             const AxisProjection* close);
     void code(const Rows& rows, std::size_t threads, const Watch& watch);
     void enclose_groups();
-    /// How many boxes of groups of leaves there are, padded; none where leaves are few.
+    /// The number of boxes of groups of leaves, padded; 0 where leaves are few.
     [[nodiscard]] std::size_t n_box_groups() const noexcept;
     void order(const Rows& rows, std::size_t threads, const Watch& watch);
     void code_leaf(std::size_t leaf, const Rows& rows);

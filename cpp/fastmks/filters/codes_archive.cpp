@@ -39,7 +39,7 @@ bool is_finite(const Leaf& leaf) {
 
 }  // namespace
 
-// What a projection is made of.
+// The parts of a projection.
 struct AxisProjection::Parts {
     Array<double> axes;
     Array<double> origin;
@@ -131,7 +131,7 @@ void CodeTable::check() const {
     ArrayReader::check_size("positions", positions_.size(), n_places);
     check_permutation("positions", positions_, n_objects_);
     for (std::size_t at = n_objects_; at < n_places; ++at) {
-        check_array(positions_[at] == no_object, "positions", "an object is behind the last one");
+        check_array(positions_[at] == no_object, "positions", "an object is after the last one");
     }
     ArrayReader::check_size("codes", codes_.size(), first_line(n_leaves()) + lines_behind);
     const bool is_distance = projection_->is_distance();

@@ -12,7 +12,7 @@
 namespace fastmks {
 namespace {
 
-// What is wrong with an array of a code table, thrown and caught once.
+// A fault of an array of a code table, thrown and caught once.
 struct Fault {
     const char* name;
     std::size_t at;

@@ -12,8 +12,8 @@
 
 namespace fastmks::coded {
 
-// What the leaves of a table promise to some queries: all leaves at once; or, where they are many,
-// groups of them, and each group's leaves when a query gets there.
+// The promises of the leaves of a table to some queries: of all leaves at once; or, where they are
+// many, of groups of them, and of a group's leaves when a query opens it.
 class LeafChooser {
 public:
     LeafChooser(const CodeTable& table, const CodeLoops& loops)
@@ -137,7 +137,7 @@ private:
     const CodeLoops& loops_;
     decltype(CodeLoops::bound_products) bound_;
     std::size_t n_leaves_;  // rounded up to whole groups
-    std::size_t n_groups_;  // of leaves, rounded up likewise; 0 where all leaves are looked at
+    std::size_t n_groups_;  // of leaves, rounded up likewise; 0 where all leaves are bounded
     std::size_t n_bounds_ = 0;
     std::size_t n_operations_ = 0;
     std::vector<LeafQuery> queries_;
@@ -146,7 +146,7 @@ private:
     std::vector<float> promises_;  // of leaves; minus infinity once searched
     std::vector<float> group_scores_;
     std::vector<float> group_promises_;  // minus infinity once the group is open
-    std::vector<std::uint32_t> opened_;  // groups of the query looked at
+    std::vector<std::uint32_t> opened_;  // groups opened for the query
     std::vector<std::uint32_t> chosen_;
 };
 

@@ -12,7 +12,7 @@
 #include "fastmks/simd/code_loops.hpp"
 #include "fastmks/spaces/score_map.hpp"
 
-/// What a search through a table knows of one query.
+/// The state of one query in a search through a table.
 namespace fastmks::coded {
 
 // At most x.
@@ -47,7 +47,7 @@ public:
         resize(before + n);
         return {promises_.data() + before, positions_.data() + before};
     }
-    // Leaves out those that promise less than `reach`.
+    // Drops those that promise less than `reach`.
     void drop(float reach) {
         std::size_t n_left = 0;
         for (std::size_t i = 0; i < size(); ++i) {
@@ -95,7 +95,7 @@ private:
 struct alignas(64) Query {
     Query(std::size_t index_, std::size_t k) : index(index_), best(k) {}
 
-    // What every leaf asks for lies together.
+    // The members that every leaf uses lie together.
     std::vector<std::int32_t> words;  // codes
     std::int32_t sum = 0;
     float scale = 0.0f;
@@ -103,9 +103,9 @@ struct alignas(64) Query {
         double code_norm = 0.0, code_error = 0.0, length = 0.0, tail = 0.0;
         float tails = 0.0f;    // what multiplies those of objects
     } slack_of;                // the leaf's lengths, as shares of each
-    float least = -HUGE_VALF;  // lesser lower bounds are left out
-    double slack = 0.0;        // of bounds in the leaf looked at last
-    double spread = 0.0;       // between upper and lower bounds there, tails left out
+    float least = -HUGE_VALF;  // lesser lower bounds are dropped
+    double slack = 0.0;        // of bounds in the leaf scanned last
+    double spread = 0.0;       // between upper and lower bounds there, without tails
     float reach = -HUGE_VALF;  // what promises less is useless
     double middle = 0.0;
     ScoreRange useless = ScoreRange::empty();

@@ -52,7 +52,7 @@ public:
         set_slack(query);
     }
 
-    // A query as the boxes of leaves see it.
+    // A query in the form that the boxes of leaves need.
     [[nodiscard]] LeafQuery leaf_query(const Query& query) const {
         // Products are off by a share of both lengths, differences by a share of their sum.
         const double slack =
@@ -68,7 +68,7 @@ public:
                 query.is_two_sided};
     }
 
-    // A query as a leaf sees it, from the score of the leaf's centre.
+    // A query in the form that a leaf needs, from the score of the leaf's centre.
     CodeQuery code(Query& query, std::size_t index, double score) {
         const Leaf& leaf = table_.leaf(index);
         query.slack = is_distance_ ? distance_slack(query, index, score)
@@ -89,7 +89,7 @@ public:
         return coded;
     }
 
-    // What an upper bound in a leaf must reach, from the score of the leaf's centre.
+    // The value that an upper bound in a leaf must reach, from the score of the leaf's centre.
     static float high_of(const Query& query, double score) {
         if (!query.is_finite || !query.has_useless()) return -HUGE_VALF;
         return round_down(query.useless.high - score - query.slack);
@@ -108,7 +108,7 @@ private:
         return std::sqrt(static_cast<double>(codes.square)) * (1 + rounding_share());
     }
 
-    // What sums of float32 products may change, as a share of the lengths involved.
+    // The greatest error of sums of float32 products, as a share of the lengths involved.
     [[nodiscard]] double rounding_share() const noexcept {
         return static_cast<double>(table_.dimension() + 32) * 0x1p-23;
     }
@@ -124,7 +124,7 @@ private:
         query.slack_of.tails = round_up(query.tail);
     }
 
-    // The same for distances, where the codes are those of the difference to the centre.
+    // The slack for distances, where the codes are those of the difference to the centre.
     double distance_slack(Query& query, std::size_t index, double score) {
         const Leaf& leaf = table_.leaf(index);
         const double off = query.error + 0x1p-21 * (query.row_norm + leaf.length);

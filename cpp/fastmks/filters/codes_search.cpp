@@ -122,7 +122,7 @@ private:
         return !is_distance || !(table_.has_zeros() || problem_.queries.is_zero(query.index));
     }
 
-    // A first threshold from the most promising leaves; then all leaves that are left, if they are
+    // A first threshold from the most promising leaves; then all remaining leaves, if they are
     // few.
     void begin_top_k(std::size_t i) {
         Query& query = queries_[i];
@@ -155,17 +155,17 @@ private:
         }
     }
 
-    // Finds a first threshold in a leaf, and what it keeps there, where that is simple.
+    // Finds a first threshold in a leaf, and the candidates there, where that is simple.
     bool raise_first(std::size_t i, std::size_t leaf) {
         Query& query = queries_[i];
         const std::size_t n = table_.leaf_objects(leaf);
-        // Below a floor, bounds of leaves are not worked out.
+        // Below a floor, bounds of leaves are not computed.
         const bool has_all = !allowed_ && !problem_.skip_self && !query.has_useless();
         if (!query.has_leasts || query.is_two_sided || n < k_ || !has_all) return false;
         scan_for(&i, 1, leaf);
         CodeBounds& bounds = bounds_[0];
         const double score = leaves_.score(i, leaf);
-        // So many objects have at least this upper bound, and lower ones not far below it.
+        // k objects have at least this upper bound, and lower bounds not far below it.
         const double upper = loops_.least_of_best(bounds.upper, n, k_) + score + query.slack;
         const double tails = 2.0 * query.slack_of.tails * table_.leaf(leaf).tail;
         raise_to(query,
@@ -253,7 +253,7 @@ private:
         }
     }
 
-    // Keeps nothing that is not searched.
+    // Drops objects that are not searched.
     void leave_out(const Query& query, const std::uint32_t* positions, std::size_t n,
                    CodeBounds& bounds) const {
         for_each_kept(bounds, n, [&](std::size_t j) {
@@ -296,8 +296,8 @@ private:
         evaluate(query, std::max(first_block, k_ / 2), false);
     }
 
-    // Evaluates the n most promising candidates; if all are wanted, then twice as many of those
-    // that are left, and so on.
+    // Evaluates the n most promising candidates; if all are wanted, then twice as many of the
+    // remaining ones, and so on.
     void evaluate(Query& query, std::size_t n, bool wants_all) {
         Candidates& candidates = query.candidates;
         while (candidates.size() > 0) {
@@ -313,7 +313,7 @@ private:
         }
     }
 
-    // Evaluates positions_, and leaves out candidates that are useless then.
+    // Evaluates positions_, and drops candidates that are useless then.
     void evaluate_positions(Query& query) {
         values_.resize(positions_.size());
         problem_.objects.values(*query.batch, Selection::list(positions_.data(), positions_.size()),
@@ -334,9 +334,9 @@ private:
         query.candidates.drop(query.reach);
     }
 
-    // All leaves that queries still want, each for all of them. The most promising candidates are
+    // Scans all leaves still needed, each for all its queries. The most promising candidates are
     // evaluated on the way, ever less often, since thresholds rise most at the beginning; the
-    // others at the end, when fewer of them are left.
+    // others at the end, when fewer of them remain.
     void sweep() {
         sort_pairs();
         std::size_t next_look = std::min<std::size_t>(pairs_.size(), 2 * queries_.size());

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t bounds_per_call = 4096;
 constexpr std::size_t values_per_call = 256;
 constexpr std::size_t queries_per_task = 8;
-constexpr std::size_t first_block = 16;  // objects evaluated before the first look at a threshold
+constexpr std::size_t first_block = 16;  // objects evaluated before a threshold is used
 
 // Searches for one query at a time; keeps its memory from query to query.
 class OwnBoundsSearch {
@@ -92,7 +92,7 @@ private:
             const Selection part = problem_.among.part(begin, end);
             upper_->bound_values(*batch_, part, bounds_.data() + begin, part.size);
             for (std::size_t i = begin; i < end; ++i) {
-                // What is not a number bounds nothing; minus infinity is less than any threshold.
+                // NaN bounds nothing; minus infinity is less than any threshold.
                 const double bound = bounds_[i] == bounds_[i] ? bounds_[i] : HUGE_VAL;
                 bounds_[i] = bound > -DBL_MAX ? bound : -DBL_MAX;
             }
@@ -107,7 +107,7 @@ private:
     }
 
     // Calls see(bound and position) for each of some objects whose bound is greater than
-    // `below()`, passing over chunks where none is.
+    // `below()`, skipping chunks where none is.
     template <class Below, class See>
     void for_each_above(std::size_t begin, std::size_t end, Below below, See see) {
         constexpr std::size_t chunk = 64;
@@ -140,7 +140,7 @@ private:
             });
     }
 
-    // Goes on behind the candidate `last`, in the order of the bounds. Candidates stay in the order
+    // Goes on after the candidate `last`, in the order of the bounds. Candidates stay in the order
     // of their positions; of those with equal bounds all are taken, since no value above their
     // bound can spare some of them.
     void evaluate_rest(Hit last, std::size_t block, TopK& best) {
@@ -148,7 +148,7 @@ private:
         while (!candidates_.empty()) {
             take_greatest(block);
             evaluate(chosen_, [&](Hit hit) { best.offer(hit); });
-            // Equal values go by the smaller name: what might tie must be looked at.
+            // Of equal values the smaller id ranks first: possible ties must be evaluated.
             const double threshold = best.threshold();
             std::erase_if(candidates_, [=](const Hit& hit) { return hit.value < threshold; });
             block *= 2;

@@ -289,7 +289,7 @@ std::size_t PivotProjection::evaluate(const Space& objects, std::size_t begin, s
     return n_evaluated;
 }
 
-// Sets everything but the coordinates, which are there, of one object with these values.
+// Sets everything but the coordinates, which are set, of one object with these values.
 void PivotProjection::place(const Space& objects, std::size_t position, double self,
                             const double* values, std::size_t i, Coordinates& out) const {
     const Geometry geometry(space_.rounding(), objects.rounding());

@@ -50,7 +50,7 @@ public:
     [[nodiscard]] std::size_t n_pivots() const noexcept { return pivots_.size(); }
     /// In the order of the factorisation.
     [[nodiscard]] const std::vector<std::int64_t>& pivots() const noexcept { return pivots_; }
-    /// What is not as it follows from the pivots, which are evaluated again; empty where all is.
+    /// The part that does not follow from the pivots, which are evaluated again; empty if all do.
     /// The figures of errors may be greater, as those of pivots that were tried and not taken are.
     [[nodiscard]] std::string find_fault() const;
     /// Evaluations that construction took.

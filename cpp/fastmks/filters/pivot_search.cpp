@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::size_t projected_at_once = 4096;  // values of queries with pivots
 constexpr std::size_t most_queries = 64;         // of one group
-constexpr std::size_t objects_at_once = 1024;    // bounded before another look
+constexpr std::size_t objects_at_once = 1024;    // bounded between two checks
 constexpr std::size_t values_per_call = 256;
-constexpr std::size_t in_vain_share = 8;  // at most one value in so many is in vain
+constexpr std::size_t in_vain_share = 8;  // at most one value in this many is in vain
 
 struct Candidate {
     double bound;  // at least its score
@@ -86,7 +86,7 @@ private:
     void find_best(std::size_t index, std::size_t k, TopK& best) {
         start(index);
         for (const Hit& hit : known_) best.offer(hit);
-        TopK floor(k);  // scores that so many objects have at least
+        TopK floor(k);  // scores that k objects have at least
         for (const Hit& hit : best.hits()) {
             floor.offer({std::ldexp(lowered(hit.value), -query_.shift) - 1e-300, hit.position});
         }

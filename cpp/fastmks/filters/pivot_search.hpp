@@ -66,9 +66,9 @@ private:
 };
 
 /// As scan_top_k, for the space of the pivots: all objects are bounded, and those whose bounds
-/// allow it are evaluated in the order of their bounds. For values that are dear: bounds are not
-/// spared. Progress is counted in queries. Throws PivotFault for values that no Mercer kernel can
-/// have.
+/// allow it are evaluated in the order of their bounds. For expensive values: all bounds
+/// are computed. Progress is counted in queries. Throws PivotFault for values that no Mercer kernel
+/// can have.
 BoundCounts pivots_top_k(const ScanProblem& problem, const PivotTable& table, std::size_t k,
                          std::size_t threads, const Watch& watch, double* values,
                          std::int64_t* positions);

@@ -27,7 +27,7 @@ static_assert(sizeof(Posting) == 8);
 /// cosine. Objects lie in places of an order of their own, in shelves whose scores stay in the
 /// fastest cache. A column is a list of postings. One that many objects have, in small whole
 /// numbers, is put into planes instead: plane j holds bit j of the number for every object, and
-/// the list what is left of it. Immutable once built. docs/kernels/sparse.md has the bounds.
+/// the list the rest of it. Immutable once built. docs/kernels/sparse.md has the bounds.
 class Postings {
 public:
     static constexpr std::size_t shelf_size = 16 * block_size;
@@ -58,7 +58,7 @@ public:
     [[nodiscard]] bool is_cosine() const noexcept { return !inverse_norms_.empty(); }
     /// Whether every entry is a whole number.
     [[nodiscard]] bool is_whole() const noexcept { return is_whole_; }
-    /// At least the length of every object of a shelf and of those behind it, in units of the
+    /// At least the length of every object of a shelf and of later ones, in units of the
     /// postings.
     [[nodiscard]] double shelf_norm(std::size_t shelf) const noexcept {
         return shelf_norms_[shelf];

@@ -34,7 +34,7 @@ Postings::Postings(const Space& objects, const Arrays& arrays) {
     }
     const ArrayReader reader(arrays);
     describe(*this, reader);
-    check_array(!slots_.empty(), "slots", "there must be one behind the last column");
+    check_array(!slots_.empty(), "slots", "there must be one after the last column");
     n_slots_ = slots_.size() - 1;
     n_planes_ = slots_.back().plane;
     check(objects);

@@ -19,7 +19,7 @@ constexpr std::size_t most_planes = Postings::most_planes;
 // as much time as one or two of them, and as much room as eight (docs/kernels/sparse.md has
 // figures).
 constexpr std::size_t postings_per_line = 3;
-// Beyond so many columns for each entry, they are found by bisection.
+// Beyond this many columns for each entry, they are found by bisection.
 constexpr std::size_t columns_per_entry = 16;
 constexpr std::size_t few_columns = std::size_t{1} << 20;
 constexpr std::size_t rows_per_look = 1024;
@@ -62,7 +62,7 @@ struct Widths {
 
 }  // namespace
 
-// What building needs besides.
+// The data that only building needs.
 struct Postings::Draft {
     bool is_cosine;
     std::size_t n_columns;
@@ -97,7 +97,7 @@ Postings::Postings(const Space& objects, const Watch& watch) {
     fill(store, draft, watch);
 }
 
-// Which columns there are, and how long the vectors are.
+// Finds the columns with entries, and the lengths of the vectors.
 void Postings::find_columns(const VectorStore& store, Draft& draft) {
     draft.lengths.resize(store.size());
     for (std::size_t i = 0; i < store.size(); ++i) {
@@ -124,7 +124,7 @@ void Postings::find_columns(const VectorStore& store, Draft& draft) {
     n_slots_ = columns_.size();
 }
 
-// Long vectors first for products, so that those behind can be left out together.
+// Long vectors first for products, so that later ones can be pruned together.
 void Postings::order(const Draft& draft) {
     const std::vector<Length>& lengths = draft.lengths;
     const std::size_t n = lengths.size();

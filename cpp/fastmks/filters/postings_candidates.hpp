@@ -21,7 +21,7 @@ struct Candidate {
     float product;  // exact, or not a number
 };
 
-/// What one query has found, and what may still enter.
+/// The hits of one query so far, and the candidates that may still enter.
 struct Findings {
     explicit Findings(std::size_t query_, std::size_t k) : query(query_), best(k) {}
 
@@ -38,7 +38,7 @@ class Verifier {
 public:
     Verifier(const ScanProblem& problem, Worker& worker) : problem_(problem), worker_(worker) {}
 
-    /// Evaluates candidates, at first the `first` that promise most, until no useful one is left.
+    /// Evaluates candidates, at first the `first` that promise most, until no useful one remains.
     /// tighten(value) is called when only values of at least `value` matter any more, and raises
     /// `reach`.
     template <class Tighten>
@@ -81,7 +81,7 @@ private:
         std::erase_if(findings.candidates, [=](const Candidate& c) { return c.promise < reach; });
     }
 
-    // Values from products, where all are known and the space knows how.
+    // Values from products, where all are known and the space supports it.
     bool map_products(const Findings& findings) {
         const std::size_t n = positions_.size();
         const VectorLoops& loops = loops_for(problem_.objects.isa()).vectors;

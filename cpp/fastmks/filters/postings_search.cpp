@@ -200,7 +200,7 @@ private:
                query.norm * postings_.shelf_norm(shelf) <= limit;
     }
 
-    // The product behind a score, where it is exact.
+    // The product that a score follows from, where it is exact.
     [[nodiscard]] float product(std::size_t place, float score) const {
         if (!postings_.is_cosine()) return score;
         const float inverse = postings_.inverse_norms()[place];
@@ -208,20 +208,20 @@ private:
         return static_cast<float>(std::nearbyint(static_cast<double>(score) / inverse));
     }
 
-    // What the scores of a shelf may lack of the exact ones.
+    // The greatest difference of the scores of a shelf from the exact ones.
     [[nodiscard]] double slack(const Query& query, std::size_t shelf) const {
         if (postings_.is_cosine()) return query.share * query.norm + query.lost;
         if (has_exact_sums(query, shelf)) return 0.0;
         return query.share * query.norm * postings_.shelf_norm(shelf) * float32_up + query.lost;
     }
 
-    // Whether no object of this shelf or behind it can have a useful score.
+    // Whether no object of this shelf or a later one can have a useful score.
     [[nodiscard]] bool is_beyond(const Query& query, std::size_t shelf) const {
         const double longest = postings_.is_cosine() ? 1.0 : postings_.shelf_norm(shelf);
         return query.norm * longest * float32_up < query.findings.reach;
     }
 
-    // All shelves, each for all queries that still want it.
+    // Scans all shelves, each for all queries that still need it.
     template <class Take>
     void sweep(Take take) {
         for (std::size_t shelf = 0; shelf < postings_.n_shelves(); ++shelf) {
@@ -280,7 +280,7 @@ private:
             Term& term = query.terms[i];
             std::size_t at = term.next;
             for (; at < term.end; ++at) {
-                // A place before the shelf, which only a damaged list has, is one far behind it.
+                // A place before the shelf, in damaged lists only, wraps to one far after it.
                 const std::size_t place = postings[at].place - first;
                 if (!(place < n)) break;
                 scores[place] += term.weight * postings[at].value;
@@ -298,7 +298,7 @@ private:
         }
     }
 
-    // Objects not asked for, the query itself, and what lies behind the last object.
+    // Excludes objects not asked for, the query itself, and places after the last object.
     void leave_out(const Query& query, std::size_t block, float* scores) const {
         const std::size_t first = block * block_size;
         const std::size_t end = std::min(first + block_size, postings_.size());
@@ -314,8 +314,8 @@ private:
         }
     }
 
-    // A search for the k best. As long as there are not k, those with the greatest scores are
-    // evaluated at once, and then whatever the k-th value leaves of the others.
+    // A search for the k best. Before k are found, those with the greatest scores are evaluated at
+    // once, and then the others that the k-th value does not prune.
     void take_best(Query& query, std::size_t shelf, std::size_t k) {
         Findings& findings = query.findings;
         if (findings.best.is_full()) {
@@ -330,7 +330,7 @@ private:
         collect(query, shelf, cut);
     }
 
-    // A score that at least n objects of the shelf have, if there are so many.
+    // A score that at least n objects of the shelf have, if it has n.
     float first_cut(std::size_t shelf, std::size_t n) {
         const bool is_few = n <= most_maxima;
         const float* const from = is_few ? maxima_.data() : scores_.data();

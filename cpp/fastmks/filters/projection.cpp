@@ -115,7 +115,7 @@ double AxisProjection::length(const double* row) const {
     return std::sqrt(square);
 }
 
-// Makes one row what its scores are scores of, and notes what it then is like.
+// Transforms one row as its scores need it, and notes facts about the result.
 void AxisProjection::measure(double* row, std::size_t i, Coordinates& out) const {
     double rounded = 0.0;  // by how much unit vectors may be off
     if (kind_ == ScoreKind::cosine) {

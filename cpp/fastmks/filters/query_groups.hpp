@@ -11,9 +11,10 @@
 #include "fastmks/filters/bound_counts.hpp"
 #include "fastmks/scan/scan.hpp"
 
-/// What all filters do alike. The search of a filter serves queries [begin, end): it is built from
-/// (problem, parts..., begin, end, worker) and has counts(), top_k(k, write) and
-/// above(thresholds, write), which write the answer to each query and advance the worker by it.
+/// The common part of the searches of all filters. The search of a filter serves queries
+/// [begin, end): it is built from (problem, parts..., begin, end, worker) and has counts(),
+/// top_k(k, write) and above(thresholds, write), which write the answer to each query and advance
+/// the worker by it.
 namespace fastmks {
 
 /// Which objects a search is about, by position; empty where it is about all of them.

@@ -21,7 +21,7 @@ struct Slice {
     std::size_t end;
 };
 
-// Tasks are batches of queries; where there are too few of them for the threads, each is split
+// Tasks are batches of queries; where these are too few for the threads, each is split
 // into ranges of objects as well, and `n_ranges` answers per query are merged at the end.
 struct Grid {
     Grid(const ScanProblem& problem, std::size_t hits_per_query, std::size_t threads)

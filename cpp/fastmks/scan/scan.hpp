@@ -17,8 +17,8 @@ struct ScanProblem {
     const Space& queries;
     Selection among;         ///< the objects to search, positions increasing
     bool skip_self = false;  ///< query i is object i, and not an answer to itself
-    /// What the object at each position is called in answers, and query i with it when it is object
-    /// i; its position when null.
+    /// The id in answers of the object at each position, and of query i when it is object i; its
+    /// position when null.
     const std::int64_t* names = nullptr;
     /// A value per row of the answers below which hits do not matter: where there are fewer than k
     /// others, the answer is filled up with it, `nowhere`. Null for none.

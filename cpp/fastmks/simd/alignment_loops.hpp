@@ -16,7 +16,7 @@ struct StringPair {
     std::size_t m;
 };
 
-/// What matches and gaps contribute to a local alignment kernel. All are between 2^-100 and 2^100.
+/// The factors of matches and gaps in a local alignment kernel. All are between 2^-100 and 2^100.
 struct AlignmentFactors {
     const double* letters;  ///< n_letters x n_letters, symmetric
     std::size_t n_letters;
@@ -25,7 +25,7 @@ struct AlignmentFactors {
     double greatest;  ///< of them all and 1
 };
 
-/// What matches add to the score of an alignment, and gaps take away.
+/// The scores that matches add to an alignment, and those that gaps subtract.
 template <class T>
 struct AlignmentScores {
     const T* letters;

@@ -56,7 +56,7 @@ private:
     std::size_t n_cells_ = 0;
 };
 
-// What each cell of an antidiagonal takes from the letters it pairs.
+// Finds the entry of `letters` for each cell of an antidiagonal.
 template <class T>
 void look_up(const StringPair& pair, const T* letters, std::size_t n_letters, std::size_t d,
              Range at, T* found) {
@@ -415,7 +415,7 @@ void global_alignment(SeriesPair pair, SeriesForm form, double* doubles, std::in
             add_distances(pair, form.inverse_bandwidth, d, range, distances);
             series_diagonal<false>(range, distances, weights, last, before, now);
         }
-        // What lies beside the range is 0 to the next antidiagonals.
+        // Cells beside the range are 0 for the next antidiagonals.
         set_zero(now, range.begin - 1);
         set_zero(now, range.end);
         if (d == 2) set_zero(last, 0);

@@ -15,7 +15,7 @@ inline constexpr std::size_t longest_signature = 8;
 /// words[(b * n_words + w) * 8 + l], so that one register holds a word of eight sets.
 inline constexpr std::size_t signature_block = 8;
 
-/// What the bounds of one query need.
+/// The data of one query that its bounds need.
 struct SetQuery {
     const std::uint64_t* signature;
     std::int32_t n_known;    ///< members that an object may have

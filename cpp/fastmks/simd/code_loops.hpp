@@ -21,12 +21,12 @@ struct alignas(64) CodeLine {
 };
 static_assert(sizeof(CodeLine) == 64);
 
-/// So many lines behind the last group may be read, whatever they hold.
+/// This many lines after the last group may be read, with any content.
 inline constexpr std::size_t lines_behind = 15;
 
 /// The objects of a leaf.
 struct CodeBlock {
-    const CodeLine* codes;  ///< word after word, group after group; more may be read behind them
+    const CodeLine* codes;  ///< word after word, group after group; more may be read after them
     std::size_t n_words;    ///< of each object
     std::size_t n_tiles;    ///< of tile_size objects
     const float* tails;
@@ -34,7 +34,7 @@ struct CodeBlock {
     float greatest_tail;
 };
 
-/// A query as a leaf sees it. The score of an object with codes u and tail t is bounded by
+/// One query for one leaf. The score of an object with codes u and tail t is bounded by
 ///     scale * <v, u> + extra +- tail * t,
 /// and the object is kept unless the upper one is below `high` and the lower one above `low`.
 struct CodeQuery {
@@ -50,8 +50,8 @@ struct CodeQuery {
 inline constexpr std::size_t most_queries = 64;
 inline constexpr std::size_t leaf_size = 256;
 
-/// What one query keeps of a leaf: bit j % tile_size of kept[j / tile_size], and the bounds of
-/// those kept.
+/// The objects of a leaf that one query keeps: bit j % tile_size of kept[j / tile_size], and their
+/// bounds.
 struct CodeBounds {
     std::uint64_t kept[leaf_size / tile_size];
     float upper[leaf_size];
@@ -68,7 +68,7 @@ struct LeafGroup {
     const float* least_tails;
 };
 
-/// A query as leaves see it; lengths err above.
+/// A query in the form that leaves need; lengths err above.
 struct LeafQuery {
     const float* row;
     float norm;  ///< of the row
@@ -80,11 +80,11 @@ struct LeafQuery {
     bool is_two_sided;
 };
 
-/// What numbers became when they were rounded to v * scale.
+/// The result of rounding numbers to v * scale.
 struct Codes {
     float scale;
     std::int32_t sum;  ///< of all v
-    float error;       ///< squared length of what is left
+    float error;       ///< squared length of the rest
     float square;      ///< squared length of the numbers
 };
 
@@ -101,8 +101,8 @@ struct CodeLoops {
                            float* scores, float* promises, std::size_t stride);
     void (*bound_distances)(const LeafGroup& group, const LeafQuery* queries, std::size_t n_queries,
                             float* scores, float* promises, std::size_t stride);
-    /// Writes the i < n with promises[i] of at least `least`, minus infinity left out, and returns
-    /// how many there are. `n` is a multiple of group_size.
+    /// Writes the i < n with promises[i] of at least `least`, except minus infinity, and returns
+    /// their number. `n` is a multiple of group_size.
     std::size_t (*choose)(const float* promises, std::size_t n, float least, std::uint32_t* out);
     /// The first of the greatest of n promises.
     std::size_t (*greatest)(const float* promises, std::size_t n);

@@ -37,7 +37,7 @@ template <class Run>
 
 #include "fastmks/simd/code_scan.inl"
 
-// One number of each leaf of a group: loops over arrays of so many are vectorised the wrong way.
+// One number of each leaf of a group: loops over arrays of this size are vectorised the wrong way.
 typedef float Floats __attribute__((vector_size(group_size * sizeof(float))));
 typedef float UnalignedFloats
     __attribute__((vector_size(group_size * sizeof(float)), aligned(4), may_alias));

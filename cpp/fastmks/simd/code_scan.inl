@@ -98,7 +98,7 @@ struct Four {
 }
 
 // The sums of one query with a group, front to back: codes of one query come from memory, and
-// memory likes that better than four groups side by side.
+// memory access is faster than with four groups side by side.
 [[gnu::always_inline]] inline __m512i add_up_alone(const CodeLine* codes, std::size_t n_words,
                                                    const CodeQuery& query) {
     Four sums = four_of(0);
@@ -304,7 +304,7 @@ struct alignas(64) TileShapes {
     std::uint8_t n_rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
 };
 
-// The words of up to 16 queries, zeros behind them and below.
+// The words of up to 16 queries, zeros after them and below.
 struct alignas(64) QueryBlock {
     std::int32_t words[most_chunks][block_queries][16];
 };
@@ -323,8 +323,8 @@ inline void pack(const CodeQuery* queries, std::size_t n_queries, std::size_t n_
     }
 }
 
-// A tile of objects for up to 16 queries. Behind the words of a group come those of the next one,
-// and behind the last as many zeros as are read: the queries have zeros there.
+// A tile of objects for up to 16 queries. After the words of a group come those of the next one,
+// and after the last as many zeros as are read: the queries have zeros there.
 inline void scan_block(const CodeBlock& block, std::size_t tile, const QueryBlock& packed,
                        const CodeQuery* queries, std::size_t n_queries, const std::int32_t* least,
                        CodeBounds* out) {
@@ -389,7 +389,7 @@ void scan(const CodeBlock& block, const CodeQuery* queries, std::size_t n_querie
     queries += n_done;
     out += n_done;
     n_queries -= n_done;
-    // Each call asks for its share of the next tile, whose codes come from afar the first time.
+    // Each call prefetches its share of the next tile, whose codes are not in the cache yet.
     const std::size_t n_lines = block.n_words * tile_groups;
     const std::size_t share = n_queries > 4 ? 4 * n_lines / n_queries + 1 : 0;
     for (std::size_t tile = 0; tile < block.n_tiles; ++tile) {

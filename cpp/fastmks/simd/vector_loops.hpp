@@ -11,13 +11,13 @@ namespace fastmks {
 /// docs/how-it-works/numerics.md.
 inline constexpr std::size_t n_lanes = 8;
 
-/// Columns of a query row as the loops want it: rounded up to whole lanes, zeros in the rest.
+/// Columns of a query row as the loops need it: rounded up to whole lanes, zeros in the rest.
 [[nodiscard]] static constexpr std::size_t padded(std::size_t n_columns) noexcept {
     return (n_columns + n_lanes - 1) / n_lanes * n_lanes;
 }
 
 /// Rows of a dense block: `rows[j]` is the first column of object j. Memory may be read, though not
-/// used, up to `end`: most rows have others behind them.
+/// used, up to `end`: most rows are followed by others.
 template <class T>
 struct DenseBlock {
     const T* const* rows;

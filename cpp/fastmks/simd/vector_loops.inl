@@ -47,7 +47,7 @@ inline Lanes load(const float* from) {
     return lanes;
 }
 
-// The last n < 8 columns of a row, zeros behind them.
+// The last n < 8 columns of a row, zeros after them.
 template <class T>
 inline Lanes load_rest(const T* from, std::size_t n) {
     double rest[8] = {};
@@ -55,7 +55,7 @@ inline Lanes load_rest(const T* from, std::size_t n) {
     return load(rest);
 }
 
-// The same where all eight may be read: what lies behind the row is cut away, whatever it is.
+// The last columns where all eight may be read: numbers after the row are cut off.
 template <class T>
 inline Lanes load_cut(const T* from, const Cut& cut) {
     Lanes lanes = load(from);

@@ -28,7 +28,7 @@ struct CombinedBatch final : QueryBatch {
     const Normalizer* normalizer = nullptr;
 };
 
-// What the parts have in common, but for their rounding and their greatest self value.
+// The facts common to all parts, except rounding and the greatest self value.
 SpaceFacts common_facts(const std::vector<SpacePointer>& parts) {
     if (parts.empty()) throw std::invalid_argument("a combination needs at least one space");
     SpaceFacts common = parts.front()->facts();
@@ -53,7 +53,7 @@ ScoreFacts common_score(const std::vector<SpacePointer>& parts, double least) {
     return is_common ? ScoreFacts{.kind = first->kind, .vectors = first->vectors} : ScoreFacts{};
 }
 
-// What sum and product share: the same queries against several spaces, folded value by value.
+// The common part of sum and product: the same queries against several spaces, folded by value.
 class CombinedSpace : public Space, public ScoreMap {
 public:
     bool accepts(const Space& queries) const noexcept override {

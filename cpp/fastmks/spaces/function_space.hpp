@@ -6,11 +6,11 @@
 
 namespace fastmks {
 
-/// A kernel that someone else compiled: K(x, y) of two rows of so many numbers, each beginning at a
+/// A kernel compiled by the caller: K(x, y) of two rows of n_columns numbers, each beginning at a
 /// multiple of 64 bytes. It is called on several threads at once.
 using PairFunction = double (*)(const double* x, const double* y, std::ptrdiff_t n_columns);
 
-/// Rows of float64 that someone else keeps alive, as is the function.
+/// Rows of float64 that the caller keeps alive, like the function.
 struct DoubleRows {
     const double* data;
     std::size_t n_rows;

@@ -8,8 +8,8 @@
 
 namespace fastmks {
 
-/// Values that were computed before, in a matrix that someone else keeps alive: a row for each
-/// object or query, a column for each object there is.
+/// Values that were computed before, in a matrix that the caller keeps alive: a row for each
+/// object or query, a column for each object.
 struct ValueTable {
     const double* data;
     std::size_t n_columns;
@@ -17,7 +17,7 @@ struct ValueTable {
 };
 
 /// Objects that are rows and columns of a table, or queries that are rows only. The table stays as
-/// it was given; objects in another order know where theirs are.
+/// it was given; objects in another order have the places of theirs.
 class PrecomputedSpace final : public Space {
 public:
     /// Object i has row `places[i]`, and for objects (not queries) the column of that number.

@@ -9,7 +9,7 @@ namespace fastmks {
 ///
 /// Sums of positive terms need no logarithms: powers of two are exact, so a sum or a product of two
 /// wide numbers is off by one rounding, a share of at most 2^-53, whatever their sizes. Only where
-/// one term of a sum is below 2^-1022 of the other is it left out, which is a share of 2^-1021 and
+/// one term of a sum is below 2^-1022 of the other is it dropped, which is a share of 2^-1021 and
 /// part of that rounding. N such operations in a row, on terms of one sign, are off by a share of
 /// at most N * 2^-53 / (1 - N * 2^-53).
 struct Wide {

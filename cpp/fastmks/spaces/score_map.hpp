@@ -8,7 +8,7 @@
 
 namespace fastmks {
 
-/// What orders the values of many kernels between vectors, and is simpler than they are. A space
+/// A score that orders the values of many kernels between vectors, and is simpler. A space
 /// whose values are a function of a score can be searched through bounds on the scores, whether
 /// its kernel is Mercer or not (docs/how-it-works/reductions.md).
 enum class ScoreKind {
@@ -46,7 +46,7 @@ struct ScoreError {
 /// The error of scores between objects of a store and queries like them.
 [[nodiscard]] ScoreError score_error(ScoreKind kind, const VectorStore& store);
 
-/// What is true of all values of a space that has scores.
+/// Facts about all values of a space that has scores.
 struct ScoreFacts {
     ScoreKind kind = ScoreKind::product;
     const VectorStore* vectors = nullptr;  ///< whose scores these are
@@ -79,7 +79,7 @@ public:
 
     /// Makes values of inner products, in place: those of one query of another space and selected
     /// objects, if they are exact and so are all their partial sums. The bits are those that
-    /// Space::evaluate gives. False, and nothing done, where this is not known how.
+    /// Space::evaluate gives. Returns false, with nothing done, where this is not supported.
     virtual bool map_products(const Space&, std::size_t, Selection, double*) const { return false; }
 
 protected:

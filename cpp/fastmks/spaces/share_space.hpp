@@ -7,7 +7,7 @@
 
 namespace fastmks {
 
-/// A space whose values are shares: from 0 to 1, with cheap bounds. An object has all of itself,
+/// A space whose values are shares, from 0 to 1, with fast bounds. An object has all of itself,
 /// unless it is zero.
 template <class Owner, class Store>
 class ShareSpace : public StoreSpace<Owner, Store>, public UpperBounds {

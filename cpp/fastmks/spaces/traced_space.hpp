@@ -8,8 +8,8 @@
 
 namespace fastmks {
 
-/// Another space, which remembers whose values were asked for. Every figure is the other's, so a
-/// search here does what it does there.
+/// Another space, which records the objects evaluated. Every figure is the other's, so a search is
+/// the same in both.
 class TracedSpace final : public Space, public UpperBounds, public ScoreMap {
 public:
     explicit TracedSpace(std::shared_ptr<const Space> space)

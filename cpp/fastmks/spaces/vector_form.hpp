@@ -22,15 +22,15 @@ struct VectorKernel {
     bool operator==(const VectorKernel&) const = default;
 };
 
-/// The sum behind a score, as it is computed.
+/// The sum that a score is computed from.
 struct ScoreSum {
     double terms;   ///< that a lane adds up, at most
     bool is_exact;  ///< since all products and sums are whole numbers
 };
 
-/// All that is known of a form. The records stand in vector_forms.cpp and nowhere else; the
-/// defaults are those of most functions of the distance. `values` are s = <x, y> or d^2 = |x - y|^2
-/// at first, and the kernel's in the end.
+/// The facts of a form. All records are in vector_forms.cpp; the defaults are those of most
+/// functions of the distance. `values` are s = <x, y> or d^2 = |x - y|^2 at first, and the kernel's
+/// in the end.
 struct VectorForm {
     const char* name;
     ScoreKind score;
@@ -52,7 +52,7 @@ struct VectorForm {
     bool is_power = false;
 };
 
-/// The form of that name; throws std::invalid_argument where there is none.
+/// The form of that name; throws std::invalid_argument for any other name.
 [[nodiscard]] const VectorForm& vector_form(const std::string& name);
 
 }  // namespace fastmks

@@ -13,7 +13,7 @@ namespace {
 // exp(t) overflows beyond this.
 constexpr double largest_exponent = 710.0;
 
-// What a product of two vectors loses, as a share of their lengths.
+// The rounding of a product of two vectors, as a share of their lengths.
 double product_share(ScoreSum sum) {
     return share_lost(sum.terms + 3) + roundoff;
 }

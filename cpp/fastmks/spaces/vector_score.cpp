@@ -1,4 +1,4 @@
-// What the scores of vectors say about the values of the vector forms.
+// How the values of the vector forms follow from the scores of vectors.
 // docs/how-it-works/reductions.md derives each line.
 
 #include <algorithm>

@@ -36,7 +36,7 @@ public:
                       double* values) const override;
 
 private:
-    /// What cosine needs to know of each object beforehand.
+    /// The data of each object that cosine needs.
     struct Norms {
         Normalizer normalizer;
         std::vector<int> shifts;  // not 0: multiply the row by 2^shift before taking products

@@ -23,8 +23,8 @@ private:
     std::vector<double> rows_;  // zeros behind each row's last column
 };
 
-// Asks for the beginning of a row that may be far from the last one, as much of it as the CPU does
-// not ask for by itself.
+// Prefetches the beginning of a row that may be far from the last one, as much of it as the CPU
+// does not prefetch by itself.
 void prefetch(const void* row, std::size_t n_bytes) {
     constexpr std::size_t most = 512, line = 64;
     const char* const bytes = static_cast<const char*>(row);

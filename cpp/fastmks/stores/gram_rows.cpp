@@ -6,7 +6,7 @@ namespace {
 // float32 holds every whole number up to here.
 constexpr std::uint32_t largest_in_float = std::uint32_t{1} << 24;
 
-// Copies a part's vector after what is there, and frees it.
+// Appends a copy of a part's vector, and frees it.
 template <class From, class To>
 void move_behind(std::vector<From>& part, To* to) {
     std::transform(part.begin(), part.end(), to, [](From x) { return static_cast<To>(x); });

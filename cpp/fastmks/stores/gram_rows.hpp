@@ -1,4 +1,4 @@
-// Rows of counts while they are being made, and put together.
+// Rows of counts while they are built and joined.
 
 #pragma once
 

@@ -229,8 +229,8 @@ void GramTable::for_each_neighbour(Key key, Visit visit) const {
     change(digits, key, 0, rule_.mismatches, visit);
 }
 
-// Those with some letters changed from a place on; the letters of the alphabet have the first
-// codes.
+// Visits the keys with some letters changed from a place on; the letters of the alphabet have the
+// first codes.
 template <class Visit>
 void GramTable::change(const std::vector<Key>& digits, Key key, std::size_t from, std::size_t left,
                        Visit& visit) const {

@@ -53,8 +53,8 @@ private:
     std::vector<Letter> letters_;      // by code
 };
 
-/// What is counted: runs of `length` letters, each at every run of that length that differs in at
-/// most `mismatches` places, there by letters of `alphabet`.
+/// The runs that are counted: of `length` letters, each at every run of that length that differs in
+/// at most `mismatches` places, there by letters of `alphabet`.
 struct GramRule {
     std::size_t length;
     std::size_t mismatches = 0;
@@ -90,7 +90,7 @@ public:
 
     [[nodiscard]] std::size_t n_columns() const noexcept;
 
-    /// The counts of the sequences that the table was made from, and of no others.
+    /// The counts of the sequences that the table was built from, and of no others.
     [[nodiscard]] GramCounts count(const Sequences& sequences, const Labour& labour) const;
 
     /// The counts of other sequences in the columns of this table, and after them where it does

@@ -19,7 +19,7 @@ struct Members {
 };
 
 // Up to eight queries side by side: byte i of marks[m] is 1 where query i has member m, so that one
-// pass over a set counts what it shares with all of them.
+// scan of a set counts the members it shares with each of them.
 struct MemberQueries final : SetQueries {
     using SetQueries::SetQueries;
     std::vector<std::vector<std::uint64_t>> groups;  // empty where there are too many members

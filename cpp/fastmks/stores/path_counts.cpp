@@ -31,9 +31,9 @@ public:
         queue_.reserve(n_nodes_);
     }
 
-    // Sources of one label after the other, so that the counts of one label are all there is to
-    // keep. A pair of different labels is counted from its smaller label, one of equal labels from
-    // its smaller node: each once.
+    // Sources of one label after the other, so that only the counts of one label are kept at
+    // a time. A pair of different labels is counted from its smaller label, one of equal labels
+    // from its smaller node: each once.
     void count(std::vector<PathCount>& out, const Watch& watch) {
         std::vector<std::size_t> sources(n_nodes_);
         std::iota(sources.begin(), sources.end(), std::size_t{0});

@@ -8,7 +8,7 @@
 
 namespace fastmks {
 
-/// Undirected graphs side by side, over arrays that someone else keeps alive. Graph g has the nodes
+/// Undirected graphs side by side, over arrays that the caller keeps alive. Graph g has the nodes
 /// graphs[g] ... graphs[g + 1]; the neighbours of node v are neighbours[offsets[v] ...
 /// offsets[v + 1]], of its own graph, none twice, and v among the neighbours of each of them.
 struct GraphsView {
@@ -35,7 +35,7 @@ struct PathCount {
 
 /// The counts of all graphs, those of a graph side by side; none is 0. Pairs that no path connects
 /// do not count. Takes n_nodes (n_nodes + n_edges) steps a graph, and memory for its nodes and its
-/// counts. `watch` is told the nodes that are done.
+/// counts. `watch` gets the number of nodes done.
 [[nodiscard]] std::vector<PathCount> count_paths(const GraphsView& view, const Watch& watch);
 
 }  // namespace fastmks

@@ -10,7 +10,7 @@
 
 namespace fastmks {
 
-/// Sets of a store taken out as queries, in the layout its loops want.
+/// Sets of a store taken out as queries, in the layout its loops need.
 class SetQueries {
 public:
     explicit SetQueries(std::size_t n_queries) : size(n_queries) {}
@@ -18,8 +18,8 @@ public:
     std::size_t size;
 };
 
-/// Finite sets, seen through how many members two of them share. Sizes stay below 2^30, so that
-/// sums of two are int32 numbers.
+/// Finite sets, compared by the number of members that two of them share. Sizes stay below 2^30, so
+/// that sums of two are int32 numbers.
 class SetStore {
 public:
     virtual ~SetStore() = default;
@@ -51,7 +51,7 @@ protected:
     std::vector<std::int32_t> sizes_;
 };
 
-/// Rows of bits that someone else keeps alive: n_words words each, a multiple of words_per_line.
+/// Rows of bits that the caller keeps alive: n_words words each, a multiple of words_per_line.
 class BitStore final : public SetStore {
 public:
     /// Throws std::invalid_argument for another number of words.
@@ -73,7 +73,7 @@ private:
     std::size_t n_words_;
 };
 
-/// Sets of numbers below `n_known_members`, increasing within a set, in arrays that someone else
+/// Sets of numbers below `n_known_members`, increasing within a set, in arrays that the caller
 /// keeps alive. A query may have more members than are listed: `sizes` counts them all.
 class MemberStore final : public SetStore {
 public:

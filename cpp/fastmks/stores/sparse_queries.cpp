@@ -11,7 +11,7 @@ constexpr std::size_t most_wide = std::size_t{1} << 14;
 constexpr std::size_t most_slots = std::size_t{1} << 16;
 
 // Where a group has at least one column in this many, the others get a slot with zeros: one more
-// product with zero is cheaper than a jump that cannot be foreseen.
+// product with zero is faster than a jump that is not predicted.
 constexpr std::size_t columns_per_slot = 16;
 
 }  // namespace

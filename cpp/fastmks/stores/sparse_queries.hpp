@@ -17,7 +17,7 @@ namespace fastmks {
 /// Queries are looked up this many at a time.
 inline constexpr std::size_t queries_per_group = 8;
 
-/// What a column adds to a value; nothing where the query does not have it.
+/// The term that a column adds to a value; none where the query does not have it.
 struct ProductTerm {
     static double of(double x, double y) noexcept { return x * y; }
     static void add_up(const VectorLoops& loops, SparseQueries queries, SparseRow<float> row,
@@ -30,7 +30,7 @@ struct ProductTerm {
     }
 };
 
-/// The same for vectors without negative entries.
+/// The term of a minimum, for vectors without negative entries.
 struct MinimumTerm {
     static double of(double x, double y) noexcept { return x < y ? x : y; }
     static void add_up(const VectorLoops& loops, SparseQueries queries, SparseRow<float> row,

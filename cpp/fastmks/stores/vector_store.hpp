@@ -10,7 +10,7 @@
 
 namespace fastmks {
 
-/// Rows of a vector store taken out as queries, in the layout its loops want.
+/// Rows of a vector store taken out as queries, in the layout its loops need.
 class VectorQueries {
 public:
     explicit VectorQueries(std::size_t n_queries) : size(n_queries) {}
@@ -29,7 +29,7 @@ struct VectorEntries {
 [[nodiscard]] double scaled_product(const VectorEntries& x, int x_shift, const VectorEntries& y,
                                     int y_shift);
 
-/// Vectors of one length, seen through the sums that kernels between vectors are made of. All sums
+/// Vectors of one length, with the sums that kernels between vectors are computed from. All sums
 /// follow the canonical order (vector_loops.hpp), so dense and sparse stores of the same numbers,
 /// in float32 or float64, give the same bits.
 class VectorStore {
@@ -48,7 +48,7 @@ public:
     [[nodiscard]] virtual std::unique_ptr<VectorQueries> queries(std::size_t begin,
                                                                  std::size_t end) const = 0;
 
-    /// Puts another row into queries of one row; false where that is no cheaper than new ones.
+    /// Puts another row into queries of one row; false where new ones cost no more.
     virtual bool refill(VectorQueries&, std::size_t) const { return false; }
 
     /// out[i * stride + j] = <query i, row of selected object j>.
@@ -75,7 +75,7 @@ public:
                            std::size_t stride) const = 0;
 };
 
-/// Row-major n x d array that someone else keeps alive; rows may have spare room after them.
+/// Row-major n x d array that the caller keeps alive; rows may have spare room after them.
 template <class T>
 class DenseStore final : public VectorStore {
 public:
@@ -114,7 +114,7 @@ private:
     std::size_t row_stride_;
 };
 
-/// Compressed sparse rows that someone else keeps alive; columns increase within a row.
+/// Compressed sparse rows that the caller keeps alive; columns increase within a row.
 template <class T>
 class SparseStore final : public VectorStore {
 public:

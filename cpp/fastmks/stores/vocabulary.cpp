@@ -10,7 +10,7 @@
 namespace fastmks {
 namespace {
 
-// Sorting takes 64 bits per key; one bit per possible key is cheaper up to about this many.
+// Sorting takes 64 bits per key; one bit per possible key costs less up to about this many.
 constexpr Key most_bits_per_key = 32;
 constexpr Key few_bits = Key{1} << 16;
 constexpr std::size_t most_names = (std::size_t{1} << 31) - 1;

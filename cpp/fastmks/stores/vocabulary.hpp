@@ -14,7 +14,7 @@ namespace fastmks {
 
 using Key = std::uint64_t;
 
-/// Never a key: stands where there is none.
+/// Never a key: stands for the absence of one.
 inline constexpr Key no_key = ~Key{0};
 
 /// Where the keys of a vocabulary come from, in tasks that may run at once and more than once.
@@ -40,8 +40,8 @@ public:
     Vocabulary() = default;
     /// Throws std::length_error beyond 2^31 - 1 different keys.
     Vocabulary(const KeySource& source, const Labour& labour);
-    /// That of keys less than `space` with these parts, whose names begin with `name`. Throws
-    /// std::invalid_argument for what is no vocabulary.
+    /// The vocabulary of keys less than `space` with these parts, whose names begin with `name`.
+    /// Throws std::invalid_argument for parts that are no vocabulary.
     Vocabulary(const std::string& name, Key space, const ArrayReader& reader);
     /// Adds its parts, which last as long as it does.
     void describe(const std::string& name, ArrayWriter& writer) const;

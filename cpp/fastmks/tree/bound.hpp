@@ -19,8 +19,8 @@ struct BoundKinds {
 enum class BoundKind { ball, cap, shell };
 inline constexpr std::size_t n_bound_kinds = 3;
 
-/// What is known of some objects: they lie in a ball around a point p, and their norms within
-/// limits. Each figure errs on the safe side.
+/// Known limits of some objects: they lie in a ball around a point p, and their norms within a
+/// range. Each figure errs on the safe side.
 struct Region {
     double point_norm;     ///< at least |p|
     double radius;         ///< at least |p - x|

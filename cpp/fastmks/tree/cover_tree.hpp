@@ -34,7 +34,7 @@ static_assert(sizeof(Node) == 64 && offsetof(Node, level) == 20 &&
 
 /// A cover tree in the kernel's Hilbert space, built from kernel values alone. Frozen once built.
 /// Positions in it are places in depth-first order: `order[place]` is the object's position in the
-/// space it was built from, and searches want a space whose objects have been put in that order.
+/// space it was built from, and searches need a space whose objects have been put in that order.
 ///
 /// A child whose point is its parent's (the self-child of the paper) begins where its parent
 /// begins and comes first. An object without anything below it is no Node: it is a place in some
@@ -63,19 +63,19 @@ struct CoverTree {
 /// The parts of a tree; they last as long as it does.
 [[nodiscard]] Arrays arrays_of(const CoverTree& tree);
 
-/// The tree of n objects with these parts. Throws std::invalid_argument for what is no tree.
+/// The tree of n objects with these parts. Throws std::invalid_argument for parts that are no tree.
 [[nodiscard]] CoverTree restore_cover_tree(const Arrays& arrays, std::size_t n_objects);
 
-/// What is wrong with a tree over `space`, whose objects are in the tree's order; empty when
-/// nothing is: every object once, ranges nested, each child within base^level of its parent
+/// The fault of a tree over `space`, whose objects are in the tree's order; empty for none. It
+/// checks: every object once, ranges nested, each child within base^level of its parent
 /// (covering), points of one level further apart than its children's base^level (separation, up to
 /// the rounding of the distances), and every figure of every node on its safe side. Evaluates
 /// every node against every object below it. Progress is counted in objects.
 [[nodiscard]] std::string find_fault(const CoverTree& tree, const Space& space, const Watch& watch);
 
-/// The same, of what bounds rely on: ranges and figures. Covering and separation are left aside:
-/// the cost of searches depends on them, no answer does, and separation takes an evaluation for
-/// each pair of children.
+/// The fault of the parts that bounds rely on: ranges and figures. Covering and separation are not
+/// checked: the cost of searches depends on them, no answer does, and separation takes an
+/// evaluation for each pair of children.
 [[nodiscard]] std::string find_false_figure(const CoverTree& tree, const Space& space,
                                             const Watch& watch);
 

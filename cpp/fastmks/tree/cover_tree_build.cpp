@@ -55,7 +55,7 @@ public:
         return level;
     }
 
-    /// The same where it is known to be at most `highest`, which is cheaper where it is close.
+    /// The covering level where it is at most `highest`: faster where it is close to that.
     [[nodiscard]] std::int32_t covering_level(double distance, std::int32_t highest) {
         constexpr std::int32_t far = 16;
         if ((*this)(highest - far) >= distance) return covering_level(distance);
@@ -141,7 +141,7 @@ private:
     // too large for that: it is a leaf of the root, infinitely far away, and never evaluated here.
     static bool is_bounded(double self_value) { return self_value <= Geometry::largest_self_value; }
 
-    // The root's point is the first object with distances; where there is none, the first.
+    // The root's point is the first object with distances, or else the first object.
     void start_root() {
         const auto n = static_cast<std::uint32_t>(space_.size());
         const auto first = std::find_if(self_.begin(), self_.end(), is_bounded);
@@ -213,7 +213,7 @@ private:
         return static_cast<std::size_t>(far - first);
     }
 
-    // Makes the last near candidate a child of the frame on top.
+    // Adds the last near candidate as a child of the frame on top.
     void start_child() {
         Frame& frame = frames_.back();
         const Candidate chosen = candidates_[frame.near.begin + --frame.near.size];

@@ -31,7 +31,7 @@ public:
           watch_(watch),
           with_shape_(with_shape) {}
 
-    // What is wrong; empty where nothing is.
+    // The first fault; empty for none.
     [[nodiscard]] std::string find() {
         try {
             run();
@@ -206,7 +206,7 @@ private:
         return is_zero ? 0.0 : std::sqrt(square);
     }
 
-    // What a stored distance between two different objects must at least be.
+    // The least value allowed for a stored distance between two different objects.
     [[nodiscard]] double above(std::size_t a, std::size_t b, double distance) const {
         if (a == b) return 0.0;
         return std::sqrt(geometry_.square_above(self_[a], self_[b], distance));

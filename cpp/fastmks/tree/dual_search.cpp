@@ -1,6 +1,6 @@
 // Dual-tree search: query nodes are walked depth first, each with the reference nodes that may hold
 // an answer for some query below it. What is pruned for a query node is pruned for all its queries;
-// where few queries are left, each goes on alone from the references it inherited.
+// where few queries remain, each goes on alone from the references it inherited.
 
 #include <functional>
 #include <mutex>

@@ -41,8 +41,8 @@ public:
           stop_(stop),
           geometry_(problem.objects.rounding(), problem.queries.rounding()) {}
 
-    /// Offers to `found` what a query finds. Returns at least the value of anything that was left
-    /// out although it might have entered: -infinity when nothing was.
+    /// Offers the hits of a query to `found`. Returns at least the value of any pruned object that
+    /// might have entered: -infinity for none.
     double run(std::size_t query, const Places& places, Allowance allowance, Collector& found) {
         start(query, places, allowance, found);
         look_at_root();
@@ -58,8 +58,8 @@ public:
         std::uint32_t place;
     };
 
-    /// The same from a frontier that covers all that may hold an answer, for a query whose k-th
-    /// best value is known to be at least `floor`.
+    /// Runs from a frontier that covers all possible answers, for a query whose k-th best value is
+    /// known to be at least `floor`.
     double resume(std::size_t query, const Places& places, const std::vector<Entry>& entries,
                   double floor, Collector& found) {
         start(query, places, {}, found);
@@ -154,7 +154,7 @@ private:
         }
     }
 
-    // Takes the entry with the greatest bound; false when nothing is left that may hold an answer.
+    // Takes the entry with the greatest bound; false when no entry may hold an answer.
     bool pop_best(Entry& best) {
         if (frontier_.empty() || frontier_.front().bound <= limit()) return false;
         best = frontier_.front();
@@ -179,8 +179,8 @@ private:
         return true;
     }
 
-    // The same where calls cost more than a few evaluations too many: all that may hold an answer
-    // below the best nodes is evaluated at once.
+    // A step where calls cost more than a few unneeded evaluations: all objects that may be answers
+    // below the best nodes are evaluated at once.
     bool expand_best() {
         Entry best;
         std::size_t n_expanded = 0;
@@ -448,7 +448,7 @@ private:
     }
 
     // Whether the objects of a region may hold an answer; lowers `bound` to the least of those
-    // tried. The shell is not tried on what is cheaper to evaluate.
+    // tried. The shell is not tried where an evaluation is less expensive.
     [[gnu::always_inline]] bool may_hold(const Region& region, double value, bool is_cheap,
                                          std::array<std::size_t, n_bound_kinds>& pruned,
                                          double& bound) {
@@ -467,12 +467,12 @@ private:
         return is_cheap || !kinds.shell || !fails(BoundKind::shell, bounds_.shell(region, value));
     }
 
-    // What cannot exceed this need not be evaluated.
+    // Objects that cannot exceed this need not be evaluated.
     double limit() {
         const double threshold = found_->threshold();
         if (threshold != limit_of_) {
             limit_of_ = threshold;
-            // The floor counts only as it is: with an epsilon, what makes it might be pruned too.
+            // The floor is used without epsilon: else its own objects might be pruned.
             limit_ = std::max(stop_.limit(threshold), below_floor_);
         }
         return limit_;

@@ -9,12 +9,12 @@
 
 namespace fastmks {
 
-/// How much of a search may be left undone. The default leaves nothing: an exact search.
+/// The parts of a search that may be skipped. By default none: an exact search.
 struct StopRule {
     double epsilon = 0.0;   ///< a returned value may be this much below the true one of its rank
     double relative = 0.0;  ///< ... or this share of the true one's magnitude
     std::size_t budget = SIZE_MAX;  ///< kernel evaluations per query
-    /// For the whole search: each query gets its share of what is left.
+    /// For the whole search: each query gets its share of the rest.
     std::optional<std::chrono::duration<double>> time;
 
     /// Objects whose values cannot exceed this need not be evaluated when `threshold` is the k-th

@@ -49,7 +49,7 @@ private:
     std::uint64_t state_;
 };
 
-// Gives each query its share of the time that is left.
+// Gives each query its share of the remaining time.
 class Clock {
 public:
     Clock(const StopRule& stop, std::size_t n_queries, std::size_t threads)

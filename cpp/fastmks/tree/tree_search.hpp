@@ -14,7 +14,7 @@
 
 namespace fastmks {
 
-/// What a search cost.
+/// The cost of a search.
 struct TreeCounts {
     std::size_t evaluations = 0;       ///< of K(query, object)
     std::size_t self_evaluations = 0;  ///< of K(query, query)
@@ -34,7 +34,7 @@ enum class Order {
     level,       ///< all nodes of a level at once (the paper's Algorithm 1): the largest blocks
 };
 
-/// How a search goes about it. No setting changes an exact answer.
+/// The order and the bounds of a search. No setting changes an exact answer.
 struct Traversal {
     Order order = Order::best_first;
     /// Subtrees of at most this many objects are evaluated whole. With 1, objects are evaluated one
@@ -64,8 +64,8 @@ struct TreeProblem {
 struct TopKAnswers {
     double* values;
     std::int64_t* positions;
-    /// What was missed lies at most this far above the k-th value; 0 means that the answer is
-    /// exact. One per query.
+    /// Missed values lie at most this far above the k-th value; 0 means that the answer is exact.
+    /// One per query.
     double* gaps;
 };
 

@@ -282,7 +282,7 @@ TEST(postings_come_back) {
         refuses("shelf_norms", 0, no_number);
         refuses("counts", 0, std::int64_t{-3000});
         if (form == "cosine") refuses("inverse_norms", 0, static_cast<float>(no_number));
-        // What is not read is left alone by a search that cannot make sense of it.
+        // Postings are not read at load: a search must bear any places in them.
         for (const std::uint32_t place : {0U, 899U, 900U, 0xffffffffU}) {
             const Postings lying(objects, forged(arrays, "postings", 8 * 100, place));
             CHECK(search_postings(lying, objects, queries).values.size() == 9 * k);

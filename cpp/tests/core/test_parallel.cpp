@@ -1,4 +1,4 @@
-// Every task once, and every failure told.
+// Every task runs once, and every failure is reported.
 
 #include "fastmks/core/parallel.hpp"
 

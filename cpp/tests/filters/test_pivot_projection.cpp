@@ -84,7 +84,7 @@ TEST(pivot_coordinates_are_those_of_the_span) {
     const Whole vectors(40, 5, 1);
     const TableSpace space = vectors.space();
     const PivotProjection projection(space, first(8));
-    CHECK(projection.n_pivots() == 5);  // that is all there is
+    CHECK(projection.n_pivots() == 5);  // no more exist
     CHECK(projection.error_share() < 1e-11);
     CHECK(projection.known().size() == 5);
     Coordinates found;
@@ -210,7 +210,7 @@ TEST(searches_with_pivots_find_what_the_scan_finds) {
                     BoundCounts counts;
                     CHECK(searched(problem, table, k, counts) == wanted);
                     CHECK(space.n_evaluations - before == counts.evaluations + counts.projections);
-                    // Those of pivots with themselves are known.
+                    // The values of pivots with themselves are known.
                     CHECK(counts.projections == (n - 1) * projection->n_pivots());
                     // No object is evaluated twice, but pivots that are not searched.
                     CHECK(counts.evaluations + (is_all ? counts.projections : 0) <=

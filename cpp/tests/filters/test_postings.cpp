@@ -1,4 +1,4 @@
-// Searches through postings against the scan, bit for bit, on data made to break their bounds.
+// Searches through postings against the scan, bit for bit, on data chosen to break their bounds.
 
 #include "fastmks/filters/postings.hpp"
 
@@ -154,7 +154,7 @@ std::vector<std::int64_t> every_third(std::size_t n) {
     return positions;
 }
 
-// The same rows in a store of many more columns; every other row has an entry in the last.
+// The rows in a store of many more columns; every other row has an entry in the last.
 struct Widened {
     Widened(const Vectors& from, std::size_t n_columns)
         : csr(from), store(widen(from, n_columns)) {}
@@ -260,7 +260,7 @@ TEST(queries_may_have_columns_that_no_object_has) {
             const VectorSpace space(make_store(objects, StoreKind::sparse_f64), kernel, isa);
             const VectorSpace asked(make_widened(queries), kernel, isa);
             check_searches({space, asked, Selection::range(0, 300)}, Postings(space, ignore));
-            // So few entries in so many columns are found by bisection.
+            // Few entries in many columns are found by bisection.
             const VectorSpace far(make_widened(objects), kernel, isa);
             check_searches({far, asked, Selection::range(0, 300)}, Postings(far, ignore));
         }

@@ -1,4 +1,4 @@
-// The scan against the plainest search there is, and what must not make a difference to it.
+// The scan against the simplest search, and the options that must not change its answers.
 
 #include "fastmks/core/faults.hpp"
 #include "fastmks/scan/scan.hpp"

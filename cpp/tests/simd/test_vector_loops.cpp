@@ -134,7 +134,7 @@ void check_blocks(const VectorLoops& loops) {
     }
 }
 
-// Queries side by side as SparseQueries wants them, over `n_columns` columns.
+// Queries side by side as SparseQueries needs them, over `n_columns` columns.
 struct SideBySide {
     SideBySide(std::size_t n_queries_, std::size_t n_columns, Draw& draw)
         : n_queries(n_queries_), slots(n_columns, -1), rows(8, std::vector<double>(n_columns)) {
@@ -279,7 +279,7 @@ TEST(what_lies_behind_a_row_is_never_used) {
         for (std::size_t n_columns = 1; n_columns < 20; ++n_columns) {
             Problem<double> p(5, 9, n_columns, n_columns);
             const auto expected = expected_products(p);
-            // Each row gets a space of its own, with NaN behind it that may be read.
+            // Each row gets a space of its own, with NaN after it that may be read.
             std::vector<double> apart(9 * (n_columns + 8), std::nan(""));
             for (std::size_t j = 0; j < 9; ++j) {
                 double* to = apart.data() + j * (n_columns + 8);

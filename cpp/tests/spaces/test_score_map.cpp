@@ -1,4 +1,4 @@
-// What scores say about values: every score in the range has a value below, and the range is not
+// Values from scores: every score in the range has a value below, and the range is not
 // needlessly small.
 
 #include "fastmks/spaces/score_map.hpp"

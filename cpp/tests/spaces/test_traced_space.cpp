@@ -1,4 +1,4 @@
-// A space that remembers whose values were asked for, and is otherwise the one it stands for.
+// A space that records the objects evaluated, and is otherwise the one it stands for.
 
 #include "fastmks/spaces/traced_space.hpp"
 

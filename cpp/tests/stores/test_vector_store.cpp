@@ -76,7 +76,7 @@ void check_bad_rows() {
     bad({1, 2, 3}, {0, 1, 2});     // does not begin at 0
     bad({-1, 2, 3}, {0, 1, 2});    //
     bad({0, 2, 2}, {0, 1, 2});     // ends before the last entry
-    bad({0, 2, 4}, {0, 1, 2});     // ends behind it
+    bad({0, 2, 4}, {0, 1, 2});     // ends after it
     bad({0, 2, -3}, {0, 1, 2});    //
     bad({0, 2, 1, 3}, {0, 1, 2});  // decreases
     bad({0, -1, 3}, {0, 1, 2});    //

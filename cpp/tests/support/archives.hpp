@@ -27,7 +27,7 @@ inline bool same_bytes(const Arrays& a, const Arrays& b) {
     });
 }
 
-/// An array in memory of its own, `shift` bytes behind an address that is a multiple of 64.
+/// An array in memory of its own, `shift` bytes after an address that is a multiple of 64.
 inline ArrayView moved(const ArrayView& view, std::size_t shift = 0) {
     const std::size_t n = n_bytes(view);
     auto room = std::make_shared<std::vector<std::uint8_t>>(n + 128);

@@ -79,7 +79,7 @@ inline std::vector<VectorKernel> all_kernels() {
     return kernels;
 }
 
-/// What Rounding promises for a value, given the exact self values.
+/// Whether a value is within the limits of Rounding, given the exact self values.
 inline bool within(Rounding rounding, double value, long double exact, long double self_x,
                    long double self_y) {
     const long double limit =

@@ -12,7 +12,7 @@
 
 #include "fastmks/simd/isa.hpp"
 
-/// What the tests draw from and compare with. Shares no arithmetic with the library.
+/// Random numbers and reference values of the tests. Shares no arithmetic with the library.
 namespace fastmks::test {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();

@@ -71,7 +71,7 @@ inline std::string to_string(StoreKind kind) {
     return names[static_cast<int>(kind)];
 }
 
-/// A store and the arrays it looks at.
+/// A store and the arrays it reads.
 template <class T>
 struct KeptDense {
     explicit KeptDense(const Vectors& vectors)

@@ -65,7 +65,7 @@ void check_covers(const QueryBounds& bounds, const Case& it) {
     CHECK(!(bounds.shell(it.region, it.value_p) < it.value_x));
 }
 
-// The region that a tree would know, with all of it a little looser as well.
+// The region that a tree would store, and two looser ones.
 template <class Visit>
 void for_each_region(const Region& tight, Visit visit) {
     visit(tight);
@@ -99,7 +99,7 @@ void check_all(const Space& objects, const Space& queries) {
     }
 }
 
-// The same with the exact distances and norms, one rounding off: no tree knows them that well.
+// The bounds from exact distances and norms, one rounding off: no tree has them so exact.
 void check_exact(const Vectors& objects, const Space& object_space, const Space& query_space) {
     if (!has_reference) return;
     const std::size_t d = objects.n_columns;

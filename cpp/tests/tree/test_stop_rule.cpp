@@ -1,4 +1,4 @@
-// When a search may leave objects out: what each rule promises, in exact arithmetic.
+// When a search may prune objects: the promise of each rule, in exact arithmetic.
 
 #include "fastmks/tree/stop_rule.hpp"
 

@@ -1,4 +1,4 @@
-// Searches on trees against the plainest search there is, and the truth about their cost.
+// Searches on trees against the simplest search, and checks of their counts.
 
 #include "fastmks/core/faults.hpp"
 #include "fastmks/tree/tree_search.hpp"
