@@ -51,7 +51,7 @@ def imported_modules(tree: ast.AST) -> set[str]:
 
 
 def room_of(module: str) -> str:
-    """Return the room of a module such as `engines.tree.search`."""
+    """Return the room of a module such as `engines.tree.single_search`."""
     two = ".".join(module.split(".")[:2])
     room = two if two in RANK else module.split(".")[0]
     if room not in RANK:

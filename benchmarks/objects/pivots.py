@@ -28,7 +28,7 @@ from fastmks.engines.base import Engine, SearchRequest
 from fastmks.engines.filters.pivots import build_pivots
 from fastmks.engines.scan import Scan
 from fastmks.engines.traversal import Traversal
-from fastmks.engines.tree.search import WalkedTree
+from fastmks.engines.tree.single_search import WalkedTree
 from fastmks.engines.tree.tree import build_tree
 from fastmks.index.view import view_of
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from fastmks._util.arithmetic import own_arithmetic
-from fastmks._util.check import check_count, check_seed, check_threads, import_extra
 from fastmks._util.progress import Progress
+from fastmks._util.validation import check_count, check_seed, check_threads, import_extra
 from fastmks.analysis.dimension import Sample, expansions, most_balls
 from fastmks.analysis.forecast import MOST_QUERIES, extrapolate, measure
 from fastmks.engines.space import Space

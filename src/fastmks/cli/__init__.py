@@ -26,7 +26,7 @@ def run(arguments: Sequence[str]) -> int:
     >>> run(["search"])
     2
     """
-    from fastmks._util.check import import_extra
+    from fastmks._util.validation import import_extra
 
     try:
         for module in ("typer", "rich"):

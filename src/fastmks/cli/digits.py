@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fastmks import kernels
-from fastmks._util.check import import_extra
+from fastmks._util.validation import import_extra
 from fastmks.errors import FastmksError
 from fastmks.index.hits import Hits
 from fastmks.index.index import Index

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import typer
 
-from fastmks._util.check import check_k
+from fastmks._util.validation import check_k
 from fastmks._util.wording import counted
 from fastmks.cli.messages import say
 from fastmks.cli.object_files import read_objects

@@ -3,7 +3,7 @@
 ``pip install ".[dask]"``; docs/guides/scale.md leads from a laptop to a cluster.
 """
 
-from fastmks._util.check import import_extra
+from fastmks._util.validation import import_extra
 
 import_extra("distributed", extra="dask", needed_by="fastmks.dask")
 

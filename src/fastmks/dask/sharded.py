@@ -10,7 +10,8 @@ import numpy as np
 from dask.sizeof import sizeof
 from distributed import Client, Future
 
-from fastmks._util.check import (
+from fastmks._util.fork_safe import Lock
+from fastmks._util.validation import (
     check_count,
     check_function,
     check_k,
@@ -18,7 +19,6 @@ from fastmks._util.check import (
     check_threads,
     check_threshold,
 )
-from fastmks._util.fork_safe import Lock
 from fastmks.dask.advice import Advice, advise
 from fastmks.dask.cluster import Cluster, pack
 from fastmks.dask.folder import load_shards, save_shards

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from fastmks import _core
-from fastmks._util.check import check_unmasked
+from fastmks._util.validation import check_unmasked
 from fastmks.data.base import Store
 from fastmks.data.frames import is_table
 from fastmks.data.restore_checks import check_kind, restored

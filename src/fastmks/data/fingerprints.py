@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from fastmks._util.check import check_unmasked
+from fastmks._util.validation import check_unmasked
 from fastmks.data.bits import (
     FORMS,
     BitStore,

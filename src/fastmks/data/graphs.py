@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fastmks._util.check import check_unmasked
+from fastmks._util.validation import check_unmasked
 from fastmks.data.kinds import (
     PLAIN,
     JsonFormat,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmks._util.check import import_extra
+from fastmks._util.validation import import_extra
 from fastmks.data.kinds import JsonFormat, ObjectKind, Schema, floats, is_of, refuse
 from fastmks.data.object_lists import is_sparse
 from fastmks.data.vectors import SparseStore

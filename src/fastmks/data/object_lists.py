@@ -5,7 +5,7 @@ import sys
 from collections.abc import ItemsView, KeysView, Mapping, Set
 from typing import Any
 
-from fastmks._util.check import check_unmasked
+from fastmks._util.validation import check_unmasked
 from fastmks.data.frames import is_table
 from fastmks.errors import InvalidArgument
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fastmks._util.arithmetic import own_arithmetic
-from fastmks._util.check import check_unmasked
+from fastmks._util.validation import check_unmasked
 from fastmks.data.frames import rows_of
 from fastmks.data.object_lists import is_sparse, list_objects
 from fastmks.data.python_objects import PLAIN_DTYPES, PythonStore, read_only

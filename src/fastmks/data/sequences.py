@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from fastmks import _core
-from fastmks._util.check import default_threads
+from fastmks._util.validation import default_threads
 from fastmks.data.base import Store
 from fastmks.data.ragged import join_offsets, offsets_of, take_runs
 from fastmks.data.restore_checks import check_kind, restored, restored_offsets

@@ -11,7 +11,7 @@ import numpy as np
 
 from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
-from fastmks._util.check import check_unmasked
+from fastmks._util.validation import check_unmasked
 from fastmks.data.base import Store
 from fastmks.data.frames import is_table, read_table
 from fastmks.data.kinds import JsonFormat, ObjectKind, Schema, floats, is_of, refuse

@@ -7,7 +7,7 @@ import numpy as np
 
 from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
-from fastmks._util.check import check_unmasked
+from fastmks._util.validation import check_unmasked
 from fastmks._util.wording import counted
 from fastmks.data.frames import read_table
 from fastmks.data.object_lists import is_sparse, list_objects

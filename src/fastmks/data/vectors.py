@@ -7,8 +7,8 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from fastmks import _core
-from fastmks._util.check import import_extra
 from fastmks._util.fork_safe import cached_property
+from fastmks._util.validation import import_extra
 from fastmks._util.wording import counted
 from fastmks.data.base import Store
 from fastmks.data.ragged import join_offsets, take_entries

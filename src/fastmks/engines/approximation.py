@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fastmks._util.check import check_count, check_number, check_seed
+from fastmks._util.validation import check_count, check_number, check_seed
 from fastmks.errors import InvalidArgument
 
 _UNLIMITED = 2**62  # evaluations

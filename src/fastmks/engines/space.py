@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 import numpy as np
 
 from fastmks import _core
-from fastmks._util.check import check_threads
+from fastmks._util.validation import check_threads
 from fastmks.data import DenseStore, Store
 from fastmks.engines.faults import Namer, named_faults
 from fastmks.errors import InvalidArgument

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastmks import _core
-from fastmks._util.check import check_count, check_number
+from fastmks._util.validation import check_count, check_number
 from fastmks.errors import InvalidArgument
 
 __all__ = ["BOUNDS", "DEFAULT_TRAVERSAL", "Traversal", "check_base", "check_traversal"]

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fastmks._util.check import check_threads
 from fastmks._util.fork_safe import Lock
 from fastmks._util.progress import Progress
+from fastmks._util.validation import check_threads
 from fastmks.errors import IndexFileError
 from fastmks.files.atomic import optional_flags, replace_file
 from fastmks.files.header import ALIGNMENT, BLOCK, Layout, make_header, read_layout

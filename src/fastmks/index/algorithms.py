@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from fastmks.engines.base import Engine, SearchRequest
 from fastmks.engines.tree.dual_search import DualTree
-from fastmks.engines.tree.search import WalkedTree
+from fastmks.engines.tree.single_search import WalkedTree
 from fastmks.errors import InvalidArgument
 from fastmks.index.planner import Planner
 

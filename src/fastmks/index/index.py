@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fastmks._util.check import check_k, check_threads, check_threshold
 from fastmks._util.progress import Progress, as_progress
+from fastmks._util.validation import check_k, check_threads, check_threshold
 from fastmks.engines.approximation import make_approximation
 from fastmks.engines.base import SearchRequest, Tracer
 from fastmks.engines.traversal import Traversal, check_base, check_traversal

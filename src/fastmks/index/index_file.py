@@ -9,7 +9,7 @@ import numpy as np
 
 from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
-from fastmks._util.check import check_function, check_threads
+from fastmks._util.validation import check_function, check_threads
 from fastmks.data.object_lists import list_objects
 from fastmks.engines.faults import named_faults
 from fastmks.engines.space import Space

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from fastmks._util.check import check_function, check_threads
+from fastmks._util.validation import check_function, check_threads
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.index.index import Index, index_of
 from fastmks.kernels import Kernel, as_kernel

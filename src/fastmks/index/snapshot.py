@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fastmks._util.check import check_threads
 from fastmks._util.fork_safe import cached_property
+from fastmks._util.validation import check_threads
 from fastmks.engines.approximation import Approximation, split_approximation
 from fastmks.engines.base import AboveFound, Cost, SearchRequest, TopKFound
 from fastmks.engines.space import Space

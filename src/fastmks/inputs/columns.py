@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastmks._util.check import import_extra
+from fastmks._util.validation import import_extra
 from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Chunk, Opened, Reading
 from fastmks.inputs.headers import is_id_name

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fastmks._util.check import check_count, import_extra
+from fastmks._util.validation import check_count, import_extra
 from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Chunk, Opened, Reading, batches
 from fastmks.inputs.streams import Stream

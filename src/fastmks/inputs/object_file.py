@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from fastmks._util.check import check_count
+from fastmks._util.validation import check_count
 from fastmks.errors import InvalidArgument
 from fastmks.inputs.arrays import open_npy, open_npz
 from fastmks.inputs.chunks import Chunk, Opened, Reading, join_chunks

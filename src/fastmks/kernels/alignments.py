@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from fastmks import _core
-from fastmks._util.check import check_number
+from fastmks._util.validation import check_number
 from fastmks.data import Store
 from fastmks.data.residues import (
     ResidueStore,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from fastmks._util.check import check_number
+from fastmks._util.validation import check_number
 from fastmks.errors import InvalidArgument
 
 __all__ = ["Kernel", "Normalized", "OnField", "Product", "Scaled", "Sum", "how_to_write"]

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from fastmks import _core
-from fastmks._util.check import check_number
 from fastmks._util.fork_safe import cached_property
+from fastmks._util.validation import check_number
 from fastmks.data import DenseStore, Store, make_queries, make_store
 from fastmks.data.python_objects import PYTHON_OBJECTS, Functions, PythonStore, join_python
 from fastmks.data.python_objects_input import (

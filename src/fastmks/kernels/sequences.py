@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import Any, ClassVar, cast
 
 from fastmks import _core
-from fastmks._util.check import check_count, check_number
+from fastmks._util.validation import check_count, check_number
 from fastmks.data import Store
 from fastmks.data.sequences import (
     GramRule,

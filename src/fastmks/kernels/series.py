@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from fastmks import _core
-from fastmks._util.check import check_count, check_number
+from fastmks._util.validation import check_count, check_number
 from fastmks.data import Store
 from fastmks.data.series import SERIES, SeriesStore, join_series, make_series, restore_series
 from fastmks.errors import InvalidArgument

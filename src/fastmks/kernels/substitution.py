@@ -7,7 +7,7 @@ import numpy as np
 
 from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
-from fastmks._util.check import check_number
+from fastmks._util.validation import check_number
 from fastmks.errors import InvalidArgument
 
 __all__ = ["BLOSUM62", "Substitution", "find_substitution", "name_substitution"]

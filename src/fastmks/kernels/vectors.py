@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, cast
 
 from fastmks import _core
-from fastmks._util.check import check_count, check_number
+from fastmks._util.validation import check_count, check_number
 from fastmks.data import Store, VectorStore, make_queries, make_store
 from fastmks.data.json_vectors import VECTORS
 from fastmks.data.vectors import join_vectors, restore_vectors

@@ -8,7 +8,7 @@ from typing import IO, Any, TypeAlias, cast
 
 import numpy as np
 
-from fastmks._util.check import import_extra
+from fastmks._util.validation import import_extra
 from fastmks.index.ids import is_text
 from fastmks.outputs.answers import Answers, no_utf8
 

@@ -3,7 +3,7 @@
 ``pip install ".[service]"``; docs/guides/service.md says how.
 """
 
-from fastmks._util.check import import_extra
+from fastmks._util.validation import import_extra
 
 import_extra("starlette", extra="service", needed_by="fastmks.service")
 import_extra("uvicorn", extra="service", needed_by="fastmks.service")

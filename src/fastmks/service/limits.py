@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from fastmks._util.check import check_count, check_number, default_threads
+from fastmks._util.validation import check_count, check_number, default_threads
 
 __all__ = ["DEPTH", "Limits"]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fastmks._util.check import check_count, check_number, check_seed
+from fastmks._util.validation import check_count, check_number, check_seed
 from fastmks.data.kinds import JsonFormat, Schema
 from fastmks.engines.approximation import OPTIONS
 from fastmks.errors import InvalidArgument

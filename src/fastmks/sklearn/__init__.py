@@ -3,7 +3,7 @@
 ``pip install ".[sklearn]"``; docs/guides/scikit-learn.md shows them in pipelines and grid searches.
 """
 
-from fastmks._util.check import import_extra
+from fastmks._util.validation import import_extra
 
 import_extra("sklearn", extra="sklearn", needed_by="fastmks.sklearn")
 

@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from fastmks._util.check import check_count
+from fastmks._util.validation import check_count
 from fastmks.errors import InvalidArgument
 from fastmks.index.hits import Hits
 from fastmks.index.index import Index

@@ -12,7 +12,7 @@ from fastmks._util.progress import Progress
 from fastmks.engines.base import AboveFound, SearchRequest, TopKFound, plain_int64
 from fastmks.engines.space import Space
 from fastmks.engines.traversal import Traversal
-from fastmks.engines.tree.search import WalkedTree, named_cost, plan
+from fastmks.engines.tree.single_search import WalkedTree, named_cost, plan
 from fastmks.engines.tree.tree import Tree, build_tree
 from fastmks.errors import InvalidArgument
 

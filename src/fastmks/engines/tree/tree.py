@@ -12,7 +12,7 @@ from fastmks.engines.base import plain_int64
 from fastmks.engines.faults import Namer, named_faults
 from fastmks.engines.space import Space
 from fastmks.engines.traversal import check_base
-from fastmks.engines.tree.view import tree_graph, tree_text
+from fastmks.engines.tree.export import tree_graph, tree_text
 from fastmks.errors import FastmksError, NotMercerError
 from fastmks.files.record import Record, restoring
 from fastmks.kernels.object_kernel import leaves

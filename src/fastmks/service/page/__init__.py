@@ -4,7 +4,7 @@
 returns an example index. ``pip install ".[service]"``.
 """
 
-from fastmks._util.check import import_extra
+from fastmks._util.validation import import_extra
 
 import_extra("starlette", extra="service", needed_by="fastmks.service.page")
 

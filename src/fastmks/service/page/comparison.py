@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fastmks._util.check import check_count
 from fastmks._util.progress import Progress
+from fastmks._util.validation import check_count
 from fastmks.engines.traversal import Traversal
 from fastmks.errors import InvalidArgument
 from fastmks.index.hits import Hits

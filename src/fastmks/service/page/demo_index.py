@@ -1,6 +1,6 @@
 """The index of the demo: handwritten digits."""
 
-from fastmks._util.check import import_extra
+from fastmks._util.validation import import_extra
 from fastmks.index.index import Index
 
 __all__ = ["demo_index"]

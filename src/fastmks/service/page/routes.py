@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from fastmks._util.check import check_count
 from fastmks._util.progress import Progress
+from fastmks._util.validation import check_count
 from fastmks.errors import InvalidArgument
 from fastmks.index.index import Index
 from fastmks.index.view import view_of

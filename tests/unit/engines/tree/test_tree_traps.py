@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fastmks import Index, InvalidArgument, KernelValueError, NotMercerError, Traversal, _core
 from fastmks import kernels as K
-from fastmks.engines.tree.search import plan
+from fastmks.engines.tree.single_search import plan
 from support.comparing import assert_identical
 
 TREES = ("tree", "dual-tree")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from fastmks._util.check import check_count, import_extra
+from fastmks._util.validation import check_count, import_extra
 
 if TYPE_CHECKING:
     from fastmks.engines.tree.tree import Tree
