@@ -119,7 +119,9 @@ class Space:
 
     @property
     def has_bounds(self) -> bool:
-        """Whether it has upper bounds of its own, far less expensive than values."""
+        """
+        Whether it has upper bounds of its own, far less expensive than values.
+        """
 
     @property
     def score(self) -> str | None:
