@@ -99,6 +99,17 @@ def test_offsets_far_below_all_scores(degree, scale, offset):
     assert_engines_agree(rows, queries, K.Polynomial(degree, offset=offset), 7)
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-310, 1e-322, 5e-324])
+@pytest.mark.parametrize("leaf", [K.Gaussian(1.0), K.Laplacian(1.0), K.Linear(), K.Cosine()])
+def test_zeros_among_subnormal_vectors(leaf, scale):
+    """The unit of the codes is far below 1, in which a zero vector is zero all the same."""
+    rows = scale * np.random.default_rng(11).standard_normal((400, 1))
+    rows[:300] = 0.0
+    queries = np.concatenate([rows[-3:], np.zeros((1, 1)), -rows[-1:], np.ones((1, 1))])
+    for k in (1, 7, 400):
+        assert_engines_agree(rows, queries, leaf, k)
+
+
 @pytest.mark.parametrize("factor", FACTORS)
 @pytest.mark.parametrize("scale", [1.0, 1e-20, 1e-154, 1e-162, 5e-324])
 def test_inverted_lists_under_every_factor(factor, scale):

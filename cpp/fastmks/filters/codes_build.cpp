@@ -156,7 +156,9 @@ CodeTable::Rows CodeTable::read(const Space& objects, std::size_t threads, const
         }
     }
     for (std::size_t i = 0; i < n_objects_; ++i) {
-        const double unit = std::ldexp(1.0, std::max(exponents[i] - exponent_, -1000));
+        // A zero row is zero in every unit, and its exponent may be far above those of the others.
+        const int moved = rows.norms[i] > 0.0 ? exponents[i] - exponent_ : 0;
+        const double unit = std::ldexp(1.0, std::max(moved, -1000));
         rows.norms[i] *= unit;
         // Rounding to float32, and what underflow takes.
         rows.errors[i] =
