@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import fastmks
-from fastmks import FastmksError, Index, hardness, load
+from fastmks import FastmksError, Index, Traversal, hardness, load
 from fastmks import kernels as K
 from fastmks._util.progress import Progress
 from fastmks.index.index_file import index_to_bytes
@@ -65,6 +65,9 @@ EXTREMES += [
 ]
 
 
+_MEASURES_NOTHING = Traversal(order="best-first", block=1)
+
+
 def outcome(work):
     """Return the answer of some work, or its error, as bytes."""
     try:
@@ -88,9 +91,9 @@ def steps(kind, name, folder):
     for level in (0.0, np.longdouble("1e-4000"), 1e-320):
         yield f"above {level}", lambda t=level: answer(index.search_above(kind.queries, t))
     yield "explain", lambda: index.explain(kind.queries, 2).n_queries
-    yield "epsilon", lambda: answer(index.search(kind.queries, 2, epsilon=1e-320))
-    yield "relative", lambda: answer(index.search(kind.queries, 2, relative=0.1))
-    yield "rank", lambda: answer(index.search(kind.queries, 1, rank=5))
+    for k, option in (2, {"epsilon": 1e-320}), (2, {"relative": 0.1}), (1, {"rank": 5}):
+        options = option | {"traversal": _MEASURES_NOTHING}
+        yield next(iter(option)), lambda k=k, o=options: answer(index.search(kind.queries, k, **o))
     changed = index.copy()
     yield "add", lambda: changed.add(index.get(some)).tolist()
     yield "remove", lambda: changed.remove([1, 3])

@@ -321,5 +321,5 @@ class TestForgedIndexes:
         record = open_record(tmp_path / "sets.fmks", mmap=False).record
         (name,) = [name for name in record.arrays if "part 0" in name and "numbers" in name]
         path = self.forged(index, tmp_path, arrays={name: record.arrays[name] * 0})
-        with pytest.raises(IndexFileError, match="once"):
+        with pytest.raises(IndexFileError, match="unique"):
             load(path).search_self(1)
