@@ -20,9 +20,7 @@ from support.waiting import PATIENCE, wait_until
 
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=(500, 4))
-# The oldest typer takes from click what is deprecated there.
-_WARNINGS = ["-W", "error", "-W", "ignore::DeprecationWarning:typer"]
-PROGRAM = [sys.executable, *_WARNINGS, "-m", "fastmks"]
+PROGRAM = [sys.executable, "-W", "error", "-m", "fastmks"]
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from fastmks.service import open_served
 from fastmks.service import served as served_module
 from fastmks.service.refusals import RefusalError, UnwritableError
 from fastmks.service.served import Change
-from support.waiting import PATIENCE
+from support.waiting import PATIENCE, wait_until
 
 VECTORS = np.random.default_rng(1).normal(size=(20, 3))
 
@@ -582,7 +582,8 @@ def test_changes_that_fail_are_alone(path):
 def test_too_many_changes_waiting(path):
     with opened(path, most_waiting=3) as served:
         with current_of(served._writing).changing.alone():
-            futures = []
+            futures = [served.submit(addition([1, 2, 3]))]
+            wait_until(futures[0].running)  # the writer has it, and waits
             with pytest.raises(RefusalError, match="3 changes are waiting"):
                 for _ in range(10):
                     futures.append(served.submit(addition([1, 2, 3])))
