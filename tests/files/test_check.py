@@ -1,4 +1,4 @@
-"""What passes a check answers as a scan; what is forged, under right checksums, does not pass."""
+"""Files that pass a check answer as a scan; forged files, under right checksums, fail it."""
 
 import json
 import time
@@ -76,7 +76,7 @@ def forged(index, name, forge, **options):
 
 
 def column(name, change):
-    """What changes a figure of every node or leaf, by where it lies in the record of the core."""
+    """Changes of a figure of every node or leaf, by where it lies in the record of the core."""
     at, dtype = {
         "point_norm": (24, np.float64),
         "parent_radius": (32, np.float64),
@@ -307,7 +307,7 @@ def test_ids_that_are_not_unique():
 
 
 def test_forged_bounds_gave_wrong_answers():
-    """What a check is for: nothing else tells."""
+    """The purpose of a check: nothing else tells."""
     index = Index(ROWS, "gaussian", algorithm="tree")
     nodes = forged(index, "part 0/engines/tree/nodes", column("radius", lambda x: x * 0.0))
     leaves = forged(nodes, "part 0/engines/tree/leaf_distance", times(0.0))

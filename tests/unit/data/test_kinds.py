@@ -1,4 +1,4 @@
-"""What interfaces know of each kind of objects."""
+"""The facts about each kind of objects that interfaces use."""
 
 import numpy as np
 import pytest
