@@ -36,8 +36,8 @@ _LANGUAGES = {".py": "python", ".sh": "sh", ".toml": "toml", ".yml": "yaml"}
 def place(path: str) -> str:
     """Return the path on the site of a file of the repository, as the source of a page or a copy.
 
-    >>> place("docs/guides/living.md"), place("benchmarks/results/growth_time.png")
-    ('guides/living.md', 'repository/benchmarks/results/growth_time.png')
+    >>> place("docs/guides/changing.md"), place("benchmarks/results/growth_time.png")
+    ('guides/changing.md', 'repository/benchmarks/results/growth_time.png')
     >>> place("examples/digits.py"), place("CHANGELOG.md")
     ('repository/examples/digits.py.md', 'repository/CHANGELOG.md')
     """
@@ -52,8 +52,8 @@ def place(path: str) -> str:
 def origin(place: str) -> str:
     """Return the file of the repository that a page of the site shows.
 
-    >>> origin("guides/living.md"), origin("repository/CHANGELOG.md")
-    ('docs/guides/living.md', 'CHANGELOG.md')
+    >>> origin("guides/changing.md"), origin("repository/CHANGELOG.md")
+    ('docs/guides/changing.md', 'CHANGELOG.md')
     """
     if place.startswith(f"{OUTSIDE}/"):
         return place.removeprefix(f"{OUTSIDE}/")

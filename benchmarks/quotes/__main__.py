@@ -30,13 +30,13 @@ RESULTS = ROOT / "benchmarks" / "results"
 # By page and block: the function that builds the tables, and the files and cells it needs.
 PROGRAMS: Mapping[tuple[str, str], tuple[Callable[..., str], Mapping[str, type[Any]]]] = {
     ("docs/evidence/performance.md", "peers"): (peers.all_tables, {"peers_bars": Cell}),
-    ("docs/evidence/results.md", "bars"): (peers.summary, {"peers_bars": Cell}),
-    ("docs/evidence/results.md", "growth"): (growth.all_tables, {"growth": Cell}),
-    ("docs/evidence/results.md", "paper"): (
+    ("docs/evidence/index.md", "bars"): (peers.summary, {"peers_bars": Cell}),
+    ("docs/evidence/index.md", "growth"): (growth.all_tables, {"growth": Cell}),
+    ("docs/evidence/index.md", "paper"): (
         paper.all_tables,
         {"paper": Cell, "paper_approximate": ApproximateCell},
     ),
-    ("docs/guides/scale.md", "scale"): (scale.all_tables, {"scale": scale.Cell}),
+    ("docs/guides/many-machines.md", "scale"): (scale.all_tables, {"scale": scale.Cell}),
     ("docs/guides/service.md", "service"): (service.all_tables, {"service": service.Cell}),
 }
 _NUMBER = r"(\d+(?: \d{3})*(?:\.\d+)?)"

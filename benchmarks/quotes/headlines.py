@@ -8,7 +8,7 @@ from statistics import geometric_mean
 from benchmarks.quotes.tables import Row, rows
 from benchmarks.race.names import AUTO, MLPACK, MLPACK_DUAL, NUMPY
 
-_README, _COMPARISON, _RESULTS = "README.md", "docs/start/comparison.md", "docs/evidence/results.md"
+_README, _COMPARISON, _RESULTS = "README.md", "docs/comparison.md", "docs/evidence/index.md"
 _ALL = (_README, _COMPARISON, _RESULTS)
 SENTENCES: Mapping[str, tuple[str, ...]] = {  # each with its pages
     "takes {mnist} times as long on MNIST, {cifar10_gist384} on GIST, {gowalla} on Gowalla, "

@@ -44,11 +44,16 @@ def test_experiments_by_hand_say_what_they_were():
     [
         ("README.md", "7.0 times as long on MNIST", "7.1 times as long on MNIST", "--write"),
         ("README.md", "FPSim2 takes 6.9", "FPSim2 needs 6.9", "must say so once, not 0 times"),
-        ("docs/kernels/graphs.md", "| 388.6 |", "| 388.7 |", "--write"),
-        ("docs/kernels/graphs.md", "<!-- graphs: begin -->", "", "must have the lines"),
-        ("docs/kernels/graphs.md", "<!-- graphs: objects", "<!-- ", "declare it once, not 0 times"),
-        ("docs/kernels/graphs.md", "{k}", "{missing}", "'missing'"),
-        ("docs/guides/scale.md", "<!-- scale: end -->", "", "must have the lines"),
+        ("docs/reference/kernels/graphs.md", "| 388.6 |", "| 388.7 |", "--write"),
+        ("docs/reference/kernels/graphs.md", "<!-- graphs: begin -->", "", "must have the lines"),
+        (
+            "docs/reference/kernels/graphs.md",
+            "<!-- graphs: objects",
+            "<!-- ",
+            "declare it once, not 0 times",
+        ),
+        ("docs/reference/kernels/graphs.md", "{k}", "{missing}", "'missing'"),
+        ("docs/guides/many-machines.md", "<!-- scale: end -->", "", "must have the lines"),
     ],
 )
 def test_a_changed_page_is_told(copy, page, old, new, told):
@@ -66,7 +71,7 @@ def test_pages_follow_changed_results(copy):
     file = copy / "results" / "peers_bars.json"
     file.write_text(file.read_text().replace('"times_less": ', '"times_less": 1'))
     changed = {fault.split(":")[0] for fault in check(copy, copy / "results")}
-    pages = ("start/comparison", "evidence/performance", "evidence/results", "kernels/sparse")
+    pages = ("comparison", "evidence/performance", "evidence/index", "reference/kernels/sparse")
     assert changed == {"README.md", *(f"docs/{page}.md" for page in pages)}
     write(copy, copy / "results")
     assert "17.0 times as long on MNIST" in (copy / "README.md").read_text()

@@ -24,9 +24,13 @@ def test_places_of_files():
 @pytest.mark.parametrize(
     ("page", "written", "led"),
     [
-        ("docs/guides/living.md", "(scale.md)", "(scale.md)"),
-        ("docs/guides/living.md", "(scale.md#a-folder)", "(scale.md#a-folder)"),
-        ("docs/guides/text.md", "(../kernels/sparse.md#layout)", "(../kernels/sparse.md#layout)"),
+        ("docs/guides/changing.md", "(many-machines.md)", "(many-machines.md)"),
+        ("docs/guides/changing.md", "(many-machines.md#a-folder)", "(many-machines.md#a-folder)"),
+        (
+            "docs/guides/text.md",
+            "(../reference/kernels/sparse.md#layout)",
+            "(../reference/kernels/sparse.md#layout)",
+        ),
         ("docs/a.md", "(../examples/digits.py)", "(repository/examples/digits.py.md)"),
         (
             "docs/guides/text.md",
@@ -39,7 +43,7 @@ def test_places_of_files():
             "(repository/benchmarks/results/growth_time.png)",
         ),
         ("docs/a.md", "(../benchmarks/results)", "(repository/benchmarks/results/index.md)"),
-        ("CHANGELOG.md", "(docs/guides/living.md)", "(../guides/living.md)"),
+        ("CHANGELOG.md", "(docs/guides/changing.md)", "(../guides/changing.md)"),
         ("docs/a.md", "(https://dask.org)", "(https://dask.org)"),
         ("docs/a.md", "(../../elsewhere.md)", "(../../elsewhere.md)"),
         ("docs/a.md", "(../no-such-file.py)", "(../no-such-file.py)"),
@@ -75,7 +79,7 @@ def test_lists_get_the_empty_line_before_them(written, wanted):
 
 
 def test_files_outside_of_docs_are_found_and_shown():
-    page = "[a](../examples/digits.py) [b](living.md) [c](../benchmarks/results) [d](../no.py)"
+    page = "[a](../examples/digits.py) [b](changing.md) [c](../benchmarks/results) [d](../no.py)"
     assert list(outside("docs/a.md", page)) == ["examples/digits.py", "benchmarks/results"]
     assert "````python\n" in shown("examples/digits.py")
     assert "- [growth.json](growth.json)" in shown("benchmarks/results")

@@ -6,7 +6,7 @@ namespace fastmks {
 namespace {
 
 // Up to this many columns one query has a number for each, and a group a slot: they stay in the
-// caches that a core has to itself (docs/kernels/sequences.md has figures).
+// caches that a core has to itself (docs/reference/kernels/sequences.md has figures).
 constexpr std::size_t most_wide = std::size_t{1} << 14;
 constexpr std::size_t most_slots = std::size_t{1} << 16;
 

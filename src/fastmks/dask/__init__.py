@@ -1,6 +1,6 @@
 """Max-kernel search over many machines: one index per partition, on the workers of a Dask cluster.
 
-``pip install ".[dask]"``; docs/guides/scale.md leads from a laptop to a cluster.
+``pip install ".[dask]"``; docs/guides/many-machines.md leads from a laptop to a cluster.
 """
 
 from fastmks._util.validation import import_extra

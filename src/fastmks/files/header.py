@@ -1,4 +1,4 @@
-"""The header of a file: its facts and the places of its arrays (docs/developers/format.md)."""
+"""The header of a file: its facts and the places of its arrays (docs/reference/file-format.md)."""
 
 import json
 import math

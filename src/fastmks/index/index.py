@@ -561,8 +561,8 @@ class Index:
         """Write the index to a file: objects, ids, kernel, and the engines built for them.
 
         The file is replaced as a whole: after a crash it is the old one or the new one. It is
-        in the format that ``docs/developers/format.md`` describes, holds no code, and is read by
-        `load`.
+        in the format that ``docs/reference/file-format.md`` describes, holds no code, and is read
+        by `load`.
 
         Parameters
         ----------

@@ -2,8 +2,8 @@
 
 Added objects form a segment of their own. Small segments are merged with their
 neighbours, so that each is at least twice as large as the next: the logarithmic method
-(docs/guides/living.md has its costs). Objects that are removed are marked, and a segment is rebuilt
-when more than a quarter of it is removed.
+(docs/guides/changing.md has its costs). Objects that are removed are marked, and a segment
+is rebuilt when more than a quarter of it is removed.
 """
 
 from collections.abc import Sequence

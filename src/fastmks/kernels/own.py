@@ -201,8 +201,8 @@ class Custom(_FunctionKernel):
     """Your own function of two objects of any kind.
 
     The value of a query and an object is ``function(query, object)``, always in this order, so
-    a function that is symmetric only up to rounding is accepted. ``docs/kernels/your-own.md`` has
-    examples.
+    a function that is symmetric only up to rounding is accepted.
+    ``docs/reference/kernels/your-own.md`` has examples.
 
     Parameters
     ----------

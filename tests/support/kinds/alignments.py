@@ -32,7 +32,12 @@ _BAD = [
 ]
 _AB = K.Substitution.uniform("ab", match=1, mismatch=-100)
 _UNLIKE = K.Substitution.uniform("ab", match=0, mismatch=2)  # letters like others, not themselves
-_NOT_MERCER = ["a", "b", "ab", "ba"]  # least eigenvalue 2 - sqrt(5): see docs/kernels/alignments.md
+_NOT_MERCER = [
+    "a",
+    "b",
+    "ab",
+    "ba",
+]  # least eigenvalue 2 - sqrt(5): see docs/reference/kernels/alignments.md
 _FRACTIONS = K.Substitution("abc", [[1.1, -0.3, 0.1], [-0.3, 2.3, -1.9], [0.1, -1.9, 0.2]])
 _WORDS = ["".join(_RNG.choice(list("abc"), size=n)) for n in _RNG.integers(0, 40, size=30)]
 
