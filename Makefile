@@ -158,7 +158,7 @@ sanitize: $(SANITIZED)/.with-test
 	@$(SANITIZED)/bin/cmake --build $(BUILD)/sanitize --target fastmks_tests -- --quiet
 	UBSAN_OPTIONS=print_stacktrace=1 $(BUILD)/sanitize/fastmks_tests
 	cd $(ROOT) && FASTMKS_INSTALLED=1 ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
-	  LD_PRELOAD=$(PRELOAD) $(SANITIZED)/bin/python -m pytest -q -p no:cacheprovider --hypothesis-profile=sanitize
+	  LD_PRELOAD=$(PRELOAD) $(SANITIZED)/bin/python -m pytest -q -n logical -p no:cacheprovider --hypothesis-profile=sanitize
 
 sanitize-threads: $(VENV)/.with-build
 	@cd $(ROOT) && $(BIN)/cmake -S . -B $(BUILD)/cpp-threads -G Ninja \

@@ -17,14 +17,15 @@ _AGAIN = 1.0
 def end_by_signals() -> Iterator[None]:
     """Raise `KeyboardInterrupt` at SIGINT and `SystemExit` at SIGTERM, until one gets through."""
     has_timer = hasattr(signal, "setitimer")
+    received: list[BaseException] = []
 
     def end(number: int, _: FrameType | None) -> None:
         if has_timer:
             signal.signal(signal.SIGALRM, lambda _, frame: end(number, frame))
             signal.setitimer(signal.ITIMER_REAL, _AGAIN)
-        if number == signal.SIGINT:
-            raise KeyboardInterrupt
-        raise SystemExit(128 + number)
+        is_interrupt = number == signal.SIGINT
+        received.append(KeyboardInterrupt() if is_interrupt else SystemExit(128 + number))
+        raise received[-1]
 
     report = sys.unraisablehook
 
@@ -38,6 +39,10 @@ def end_by_signals() -> Iterator[None]:
     signal.signal(signal.SIGTERM, end)
     try:
         yield
+    except Exception:
+        if received:  # an import of compiled code makes an ImportError of it
+            raise received[-1] from None
+        raise
     finally:
         if has_timer:
             signal.setitimer(signal.ITIMER_REAL, 0.0)

@@ -234,6 +234,25 @@ with end_by_signals():
     assert (done.stdout, done.stderr, done.returncode) == ("lost\n", "", code)
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 1), (signal.SIGTERM, 143)])
+def test_a_signal_whose_exception_becomes_another_ends_the_program(number, code):
+    program = f"""
+import os
+from fastmks.cli.signals import end_by_signals
+
+try:
+    with end_by_signals():
+        try:
+            os.kill(os.getpid(), {int(number)})
+        except BaseException:
+            raise ImportError("as compiled code does")
+except KeyboardInterrupt:
+    raise SystemExit(1)
+"""
+    done = run_python(program)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", code)
+
+
 @pytest.mark.parametrize("module", ["fastmks.cli.runner", "typer", "fastmks.cli.build"])
 def test_an_interrupt_while_modules_are_imported_is_no_news(module):
     program = f"""
