@@ -24,9 +24,10 @@ using choosing::View;
 constexpr std::size_t most_sampled = 8192;
 constexpr std::size_t fewest_sampled = 256;
 constexpr std::size_t most_numbers = std::size_t{1} << 24;
-constexpr std::size_t most_exact = 1024;  // columns up to which all axes are computed
-constexpr std::size_t most_found = 512;   // axes beyond that
-constexpr std::size_t most_judges = 32;   // sampled vectors that play the queries
+constexpr std::size_t most_exact = 1024;        // columns up to which all axes are computed
+constexpr std::size_t most_found = 512;         // axes beyond that
+constexpr std::size_t most_oriented_by = 1024;  // sampled vectors that choose the axes' signs
+constexpr std::size_t most_judges = 32;         // sampled vectors that play the queries
 constexpr std::size_t fewest_judges = 8;
 constexpr std::size_t most_judged_numbers = std::size_t{1} << 21;
 constexpr std::size_t n_neighbours = 1024;  // objects among which a judge looks for close ones
@@ -119,6 +120,33 @@ Matrix find_axes(const View& view, const Places& sample, const MatrixWork& work)
     return any;
 }
 
+// Turns each axis along which leaves may be split so that a sample reaches farther towards its low
+// end. Leaves begin there: those with the longest vectors come first, and products exceed the k-th
+// value early.
+void put_long_vectors_first(Matrix& axes, const View& view, const Places& sample,
+                            const MatrixWork& work) {
+    const std::size_t n = std::min(axes.n_columns(), most_split_axes);
+    Matrix first(axes.n_rows(), n);
+    for (std::size_t c = 0; c < axes.n_rows(); ++c) std::copy_n(axes.row(c), n, first.row(c));
+    Places places = spread(sample.size(), most_oriented_by);
+    for (std::size_t& place : places) place = sample[place];
+    std::vector<double> cubes(n);
+    view.for_blocks(places, [&](const Matrix& block, std::size_t) {
+        Matrix coordinates(block.n_rows(), n);
+        add_product(block, first, coordinates, work);
+        for (std::size_t i = 0; i < block.n_rows(); ++i) {
+            for (std::size_t j = 0; j < n; ++j) {
+                const double x = coordinates.row(i)[j];
+                cubes[j] += x * x * x;
+            }
+        }
+    });
+    for (std::size_t j = 0; j < n; ++j) {
+        if (!(cubes[j] > 0.0)) continue;
+        for (std::size_t c = 0; c < axes.n_rows(); ++c) axes.row(c)[j] *= -1.0;
+    }
+}
+
 std::shared_ptr<AxisProjection> project_on(const Matrix& axes, std::size_t n_axes,
                                            const Space& objects, const View& view) {
     const std::size_t n = view.n_columns();
@@ -186,7 +214,8 @@ ChosenAxes choose_axes(const Space& objects, const AxesWish& wish, std::size_t t
         asking.use_origin(view.origin());
     }
 
-    const Matrix axes = find_axes(view, sample, work);
+    Matrix axes = find_axes(view, sample, work);
+    if (kind == ScoreKind::product) put_long_vectors_first(axes, view, sample, work);
     Trial trial(asking, asked, view, std::move(looked_at), axes, work);
     const double share = trial.share_looked_into(objects.size());
     // An object that plays a query is its own best hit.

@@ -9,6 +9,9 @@
 
 namespace fastmks {
 
+/// Leaves of codes are split along this many of the first axes.
+inline constexpr std::size_t most_split_axes = 16;
+
 /// The searches that axes are chosen for.
 struct AxesWish {
     const Space* queries = nullptr;  ///< to come; null where some of the objects stand in

@@ -4,15 +4,15 @@
 #include <stdexcept>
 
 #include "fastmks/core/faults.hpp"
+#include "fastmks/filters/axes.hpp"
 #include "fastmks/filters/codes.hpp"
 
 namespace fastmks {
 namespace {
 
 constexpr std::size_t objects_at_once = 1024;
-constexpr std::size_t most_split_axes = 16;  // leaves are split along the first axes only
-constexpr std::size_t most_sampled = 2048;   // objects examined to choose one
-constexpr std::size_t many_leaves = 512;     // have boxes around groups of them
+constexpr std::size_t most_sampled = 2048;  // objects examined to choose one
+constexpr std::size_t many_leaves = 512;    // have boxes around groups of them
 constexpr CodeTable::Margins margins{float32_up, 0x1p-23, 1e-36};
 constexpr CodeTable::Margins least_margins{1 + 0x1p-40, float32_roundoff + 0x1p-40, 1e-40};
 

@@ -279,6 +279,18 @@ def test_axes_are_orthonormal_and_as_many_as_pay():
     assert isotropic.dimension == 60
 
 
+def test_the_longest_vectors_come_first():
+    rng = np.random.default_rng(5)
+    lengths = 0.01 * np.exp(rng.normal(0.0, 1.5, 20_000))
+    rows = (rng.normal(size=(20_000, 12)) + 1.0) * lengths[:, None]
+    queries = rng.normal(size=(40, 12)) + 1.0
+    counts = [
+        Index(sign * rows, algorithm="filter").search(sign * queries, 10).stats for sign in (1, -1)
+    ]
+    assert len({(c.kernel_evaluations, c.bound_operations) for c in counts}) == 1
+    assert counts[0].bound_operations < 0.022 * 40 * rows.size
+
+
 @pytest.mark.parametrize(
     ("kernel", "tiny"),
     [
