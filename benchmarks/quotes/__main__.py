@@ -36,8 +36,8 @@ PROGRAMS: Mapping[tuple[str, str], tuple[Callable[..., str], Mapping[str, type[A
         paper.all_tables,
         {"paper": Cell, "paper_approximate": ApproximateCell},
     ),
-    ("docs/guides/many-machines.md", "scale"): (scale.all_tables, {"scale": scale.Cell}),
-    ("docs/guides/service.md", "service"): (service.all_tables, {"service": service.Cell}),
+    ("docs/evidence/data/scale.md", "scale"): (scale.all_tables, {"scale": scale.Cell}),
+    ("docs/evidence/data/service.md", "service"): (service.all_tables, {"service": service.Cell}),
 }
 _NUMBER = r"(\d+(?: \d{3})*(?:\.\d+)?)"
 

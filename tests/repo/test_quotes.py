@@ -53,7 +53,7 @@ def test_experiments_by_hand_say_what_they_were():
             "declare it once, not 0 times",
         ),
         ("docs/reference/kernels/graphs.md", "{k}", "{missing}", "'missing'"),
-        ("docs/guides/many-machines.md", "<!-- scale: end -->", "", "must have the lines"),
+        ("docs/evidence/data/scale.md", "<!-- scale: end -->", "", "must have the lines"),
     ],
 )
 def test_a_changed_page_is_told(copy, page, old, new, told):
