@@ -21,7 +21,7 @@ help:
 	@echo "make lint      linters, type checks and the guards in tools/"
 	@echo "make format    put the sources into their canonical form"
 	@echo "make docs      the documentation site, into build/site"
-	@echo "make figures   the pictures of the docs, from the examples"
+	@echo "make figures   the pictures of the docs, from the examples and the stored results"
 	@echo "make paper     the paper's evaluation, beside mlpack (DATA=folder for real data)"
 	@echo "make peers     the bars of exact search: vectors, texts, proteins and fingerprints against"
 	@echo "               what people use today (DATA=folder for real data)"
@@ -130,6 +130,7 @@ figures: $(VENV)/.with-figures installed
 	cd $(ROOT) && for example in similar_digits growing_cost gap_and_budget similar_molecules \
 	  similar_proteins similar_heartbeats; do \
 	  $(BIN)/python examples/$$example.py --figure $(IMAGES)/$$example.png || exit 1; done
+	cd $(ROOT) && $(BIN)/python -m benchmarks.evidence
 
 # From Python 3.12 on one wheel serves all later versions; an earlier one makes a wheel of its own.
 # It is built from the source archive, in an environment of its own: both have all files.

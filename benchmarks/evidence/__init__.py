@@ -1,0 +1,1 @@
+"""The pictures of README and docs/evidence, drawn from the stored results."""
