@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fastmks._util.arithmetic import own_arithmetic
+from fastmks._util.arrays import Floats
 from fastmks.errors import InvalidArgument
 
 __all__ = [
@@ -121,7 +122,7 @@ def default_threads() -> int:
     return os.cpu_count() or 1
 
 
-def check_threshold(threshold: Any, n_queries: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+def check_threshold(threshold: Any, n_queries: int) -> Floats:
     """Return a threshold for each query."""
     try:
         given = np.asarray(threshold)

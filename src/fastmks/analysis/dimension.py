@@ -9,12 +9,12 @@ constants err downwards, and objects whose distance is lost in rounding count as
 import math
 from collections.abc import Callable, Iterator
 from copy import copy
-from typing import Any, TypeAlias
 
 import numpy as np
 
 from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
+from fastmks._util.arrays import Bools, Floats, Int64s
 from fastmks.engines.faults import finite_advice, named_faults
 from fastmks.engines.space import Rounding, Space
 from fastmks.errors import KernelValueError, NotMercerError
@@ -24,9 +24,6 @@ from fastmks.kernels.objects import Objects
 
 __all__ = ["Sample", "count_balls", "expansion_at", "expansions", "most_balls"]
 
-_Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-_Flags: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
-_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 _UNIT = 2.0**-53
 _MOST_VALUES = 1_000_000  # kernel values of a block
@@ -43,7 +40,7 @@ class Sample:
     """
 
     def __init__(
-        self, kernel: Kernel, objects: Objects, positions: _Positions, name: str, threads: int
+        self, kernel: Kernel, objects: Objects, positions: Int64s, name: str, threads: int
     ) -> None:
         self.objects, self.positions, self.name = objects, positions, name
         self.space = Space(objects.take(positions), kernel, name=self.name_of)
@@ -54,7 +51,7 @@ class Sample:
         )
         self.part_of: Sample | None = None
         self.places = np.arange(len(self))
-        self.remembered: dict[Space, _Floats] = {}  # K(row, object), by the space of the rows
+        self.remembered: dict[Space, Floats] = {}  # K(row, object), by the space of the rows
         bad = np.flatnonzero(~((self.self_values >= 0.0) & (self.self_values < math.inf)))
         if len(bad):
             value = self.self_values[bad[0]]
@@ -102,7 +99,7 @@ class Sample:
         relative, absolute = self.space.rounding.joined(rows.space.rounding)
         return Rounding(min(relative, 1.0), absolute if math.isfinite(absolute) else 0.0)
 
-    def values_from(self, rows: "Sample") -> _Floats:
+    def values_from(self, rows: "Sample") -> Floats:
         """Return K(row, object) for every row, checked against Cauchy and Schwarz."""
         if not self.is_expensive:
             return self.evaluated(rows)
@@ -128,7 +125,7 @@ class Sample:
         np.fill_diagonal(values, whole.self_values)
         whole.remembered[whole.space] = values
 
-    def evaluated(self, rows: "Sample") -> _Floats:
+    def evaluated(self, rows: "Sample") -> Floats:
         """Return the values of all pairs, evaluated now."""
         kernel = self.space.kernel
         with named_faults(kernel, rows.name_of, self.name_of):
@@ -154,7 +151,7 @@ class Sample:
         exponent = math.frexp(float(self.self_values.max()))[1]
         return float(4.0 ** min(-(exponent // 2), 500))
 
-    def squares_from(self, rows: "Sample") -> tuple[_Floats, _Floats]:
+    def squares_from(self, rows: "Sample") -> tuple[Floats, Floats]:
         """Return d(row, object)^2 times `scale`, and the nearest that rounding allows."""
         relative, absolute = self.rounding_with(rows)
         values = self.values_from(rows)
@@ -165,7 +162,7 @@ class Sample:
             return squares, squares - doubt - 4.0 * absolute * self.scale
 
 
-def expansions(sample: Sample, report: Callable[[int], None] | None) -> _Floats:
+def expansions(sample: Sample, report: Callable[[int], None] | None) -> Floats:
     """Return for each object the greatest |B(p, 2r)| / |B(p, r)| among the sample."""
     found = np.empty(len(sample))
     if sample.is_expensive:
@@ -180,7 +177,7 @@ def expansions(sample: Sample, report: Callable[[int], None] | None) -> _Floats:
 
 
 @own_arithmetic()
-def expansion_at(squares: _Floats, nearest: _Floats) -> float:
+def expansion_at(squares: Floats, nearest: Floats) -> float:
     """Return the greatest |B(p, 2r)| / |B(p, r)| over all r > 0, from p's squares to all objects.
 
     As r grows the ratio rises only where 2r reaches a distance, so half of each is tried.
@@ -194,7 +191,7 @@ def expansion_at(squares: _Floats, nearest: _Floats) -> float:
 
 
 def most_balls(
-    sample: Sample, directions: Sample, rng: "np.random.Generator", nearest: _Floats
+    sample: Sample, directions: Sample, rng: "np.random.Generator", nearest: Floats
 ) -> list[float]:
     """Return, for each direction and a few points p, the most balls that an interval needs.
 
@@ -207,11 +204,7 @@ def most_balls(
 
 @own_arithmetic()
 def _most_balls(
-    sample: Sample,
-    directions: Sample,
-    values: _Floats,
-    rng: "np.random.Generator",
-    nearest: _Floats,
+    sample: Sample, directions: Sample, values: Floats, rng: "np.random.Generator", nearest: Floats
 ) -> list[float]:
     lengths = np.sqrt(directions.self_values)
     projections = values[lengths > 0.0] / lengths[lengths > 0.0, None] * math.sqrt(sample.scale)
@@ -226,7 +219,7 @@ def _most_balls(
     return found
 
 
-def count_balls(inside: _Flags) -> int:
+def count_balls(inside: Bools) -> int:
     """Return the number of balls of a greedy cover of all rows.
 
     ``inside[i, j]`` says whether ball j holds row i; every row must be in some ball. The smallest

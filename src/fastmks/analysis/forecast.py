@@ -1,11 +1,12 @@
 """The cost of a tree search: measured on trees of parts of a sample, and extrapolated."""
 
 import math
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from fastmks._util.arithmetic import own_arithmetic
+from fastmks._util.arrays import Int64s
 from fastmks._util.progress import Progress
 from fastmks.analysis.dimension import Sample
 from fastmks.engines.traversal import Traversal
@@ -14,7 +15,6 @@ from fastmks.kernels.precomputed import Remembered
 
 __all__ = ["MOST_QUERIES", "extrapolate", "measure", "parts_of"]
 
-_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 MOST_QUERIES = 100  # a tenth of the sample where no queries are given
 _MOST_PARTS = 4  # of the sample, of one size: the mean is over their trees
@@ -42,7 +42,7 @@ def measure(
     return tuple((size, sum(each) / len(each)) for size, each in costs.items())
 
 
-def parts_of(places: _Positions, halvings: int) -> list[_Positions]:
+def parts_of(places: Int64s, halvings: int) -> list[Int64s]:
     """Return a few disjoint parts, each of this many halvings; none where they would be tiny."""
     size = len(places) >> halvings
     if halvings > 0 and size < _LEAST_TREE:
@@ -50,7 +50,7 @@ def parts_of(places: _Positions, halvings: int) -> list[_Positions]:
     return [places[i * size : (i + 1) * size] for i in range(min(2**halvings, _MOST_PARTS))]
 
 
-def _evaluations(drawn: Sample, part: _Positions, queries: Sample) -> float:
+def _evaluations(drawn: Sample, part: Int64s, queries: Sample) -> float:
     """Return the evaluations per query of a tree of the objects at these places of the sample."""
     part = part[np.argsort(drawn.positions[part])]  # a tree of all is then that of an index of them
     objects: Any = drawn.objects.take(drawn.positions[part])

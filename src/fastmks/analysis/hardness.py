@@ -3,11 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastmks._util.arithmetic import own_arithmetic
+from fastmks._util.arrays import Floats, Int64s
 from fastmks._util.progress import Progress
 from fastmks._util.validation import check_count, check_seed, check_threads, import_extra
 from fastmks.analysis.dimension import Sample, expansions, most_balls
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Hardness", "hardness"]
 
-_Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 _MOST_COVERED = 1000  # objects whose intervals are covered: one cover may evaluate all their pairs
 _DIRECTIONS = 32  # of objects, and as many of queries
@@ -74,17 +73,17 @@ class Hardness:
 
     kernel: Kernel
     n_objects: int
-    positions: _Positions
+    positions: Int64s
     expansion_constant: float
-    expansion_samples: _Floats
+    expansion_samples: Floats
     directional_concentration: float
-    directional_samples: _Floats
+    directional_samples: Floats
     forecast: float
     forecast_points: tuple[tuple[int, float], ...]
     forecast_exponent: float
     advice: str
 
-    def quantiles(self, levels: Sequence[float] = (0.5, 0.9, 1.0)) -> dict[str, _Floats]:
+    def quantiles(self, levels: Sequence[float] = (0.5, 0.9, 1.0)) -> dict[str, Floats]:
         """Return quantiles of both samples: measured values, not interpolated ones.
 
         Examples
@@ -148,7 +147,7 @@ class Hardness:
             figure.savefig(path)
         return figure
 
-    def _distributions(self) -> tuple[tuple[str, float, _Floats], ...]:
+    def _distributions(self) -> tuple[tuple[str, float, Floats], ...]:
         return (
             ("expansion constant", self.expansion_constant, self.expansion_samples),
             ("directional concentration", self.directional_concentration, self.directional_samples),
@@ -281,12 +280,12 @@ def _some_queries(queries: Any, kernel: Kernel, like: Objects) -> Objects:
     return read
 
 
-def _draw(rng: "np.random.Generator", n: int, most: int) -> _Positions:
+def _draw(rng: "np.random.Generator", n: int, most: int) -> Int64s:
     """Return up to `most` positions below n, each once, in random order."""
     return rng.choice(n, size=min(n, most), replace=False).astype(np.int64)
 
 
-def _concentrations(drawn: Sample, asked: Sample | None, rng: "np.random.Generator") -> _Floats:
+def _concentrations(drawn: Sample, asked: Sample | None, rng: "np.random.Generator") -> Floats:
     """Return the balls needed along directions of the objects, then of the queries."""
     covered = drawn.part(slice(_MOST_COVERED))
     _, nearest = covered.squares_from(covered)
@@ -312,7 +311,7 @@ def _short(number: float) -> str:
 
 
 @own_arithmetic()
-def _quantiles(seen: _Floats, levels: Sequence[float]) -> _Floats:
+def _quantiles(seen: Floats, levels: Sequence[float]) -> Floats:
     """Return quantiles of measured values; NaN where none exist."""
     if len(seen) == 0:
         return np.full(len(levels), math.nan)

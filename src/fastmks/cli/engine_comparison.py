@@ -3,11 +3,12 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import typer
 
+from fastmks._util.arrays import Array
 from fastmks._util.validation import check_k
 from fastmks._util.wording import counted
 from fastmks.cli.messages import say
@@ -21,14 +22,13 @@ from fastmks.kernels import Kernel, Linear
 __all__ = ["compare"]
 
 _ENGINES = (*ALGORITHMS, "numpy")
-_Array: TypeAlias = np.ndarray[Any, Any]
 
 
 class _Answer(NamedTuple):
     """The answer of a search."""
 
-    values: _Array
-    indices: _Array
+    values: Array
+    indices: Array
     evaluations: int
 
 
@@ -107,7 +107,7 @@ def _count(objects: Any) -> int:
     return int(shape[0]) if shape else len(objects)
 
 
-def _take(objects: Any, places: _Array) -> Any:
+def _take(objects: Any, places: Array) -> Any:
     if hasattr(objects, "shape"):
         return objects[places]
     return [objects[i] for i in places.tolist()]

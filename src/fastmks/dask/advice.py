@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fastmks._util.arithmetic import own_arithmetic
+from fastmks._util.arrays import Floats
 from fastmks._util.wording import counted
 from fastmks.dask.cluster import FAN_IN, Cluster, Packed, pack, unpack
 from fastmks.dask.shard_build import Shard
@@ -20,7 +21,6 @@ from fastmks.index.index import Index
 
 __all__ = ["Advice", "Law", "advise", "fit_line", "fit_power"]
 
-_Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 _Pairs: TypeAlias = Sequence[tuple[float, float]]
 _N_QUERIES = 64
 _LARGEST_TIMED = 2**16  # objects; a tree of more takes long to build
@@ -202,7 +202,7 @@ def fit_power(points: _Pairs) -> float:
     return _line(x, y, np.ones_like(x))[0]
 
 
-def _line(x: _Floats, y: _Floats, weights: _Floats) -> tuple[float, float]:
+def _line(x: Floats, y: Floats, weights: Floats) -> tuple[float, float]:
     """Return slope and start of the line with the least sum of weighted squared errors."""
     total = weights.sum()
     x_mean, y_mean = (weights * x).sum() / total, (weights * y).sum() / total

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from distributed import Future
 
+from fastmks._util.arrays import Floats, Int64s
 from fastmks.dask.cluster import FAN_IN, Cluster, pack
 from fastmks.dask.shard_build import Shard
 from fastmks.dask.shard_work import (
@@ -33,7 +34,6 @@ __all__ = [
     "merge_here",
 ]
 
-_Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 _N_SAMPLED = 16  # objects of each shard in the digest
 
 
@@ -42,14 +42,14 @@ class Digest:
     """Some objects of every shard, in an index of their own, and the shard of each."""
 
     index: Index
-    shards: np.ndarray[Any, np.dtype[np.int64]]
+    shards: Int64s
 
 
 @dataclass(frozen=True)
 class Routes:
     """The shard that each query is sent to first, and the cost of that choice."""
 
-    shards: np.ndarray[Any, np.dtype[np.int64]]
+    shards: Int64s
     cost: Cost
 
 
@@ -143,11 +143,11 @@ def _route(digest: Digest, queries: Any) -> Routes:
     return Routes(digest.shards[hits.indices[:, 0]], cost)
 
 
-def _shards_of(routes: Routes) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _shards_of(routes: Routes) -> Int64s:
     return routes.shards
 
 
-def _floors_of(best: Answer, k: int) -> _Floats:
+def _floors_of(best: Answer, k: int) -> Floats:
     """Return the k-th value of each query; -infinity where it has fewer hits."""
     values = best.found.values
     if values.shape[1] < k:

@@ -10,6 +10,7 @@ import dask
 import numpy as np
 from distributed import Future
 
+from fastmks._util.arrays import Array
 from fastmks.dask.cluster import Cluster, Packed, pack, unpack
 from fastmks.dask.shard_work import ShardFacts, describe_shard, shard_named
 from fastmks.dask.sources import Loaded, Partition, load_partition
@@ -177,7 +178,7 @@ def check_unique(cluster: Cluster, shards: Sequence[Shard]) -> None:
             )
 
 
-def _split_ids(index: Index, n_groups: int) -> list[np.ndarray[Any, Any]]:
+def _split_ids(index: Index, n_groups: int) -> list[Array]:
     """Return the ids in groups; equal ids are in the same group."""
     ids = index.ids
     if n_groups == 1:
@@ -190,7 +191,7 @@ def _split_ids(index: Index, n_groups: int) -> list[np.ndarray[Any, Any]]:
     return [ids[group == i] for i in range(n_groups)]
 
 
-def _find_repeated(pieces: list[np.ndarray[Any, Any]]) -> tuple[Any, int, int] | None:
+def _find_repeated(pieces: list[Array]) -> tuple[Any, int, int] | None:
     """Return an id that is in two of some arrays, and which arrays; None where none is."""
     ids = np.concatenate(pieces)
     of_shard = np.repeat(np.arange(len(pieces)), [len(piece) for piece in pieces])

@@ -3,10 +3,11 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from fastmks._util.arrays import Array
 from fastmks.dask.cluster import Cluster, pack
 from fastmks.dask.shard_build import BuildSettings, Shard, build_shards, check_alike, check_unique
 from fastmks.dask.shard_work import (
@@ -27,7 +28,6 @@ from fastmks.kernels.objects import join_objects, read_more
 
 __all__ = ["ShardSnapshot", "is_collection"]
 
-_Array: TypeAlias = np.ndarray[Any, Any]
 _SMALL_SHARD = 1024  # objects; a shard with fewer takes added ones, however large the others are
 
 
@@ -84,13 +84,13 @@ class ShardSnapshot:
         share = min(1.0, self.cluster.n_slots / max(1, len(sizes)))
         return [replace(promise, seconds=approximation.seconds * share) for promise in promises]
 
-    def read_ids(self, ids: Any, name: str) -> _Array:
+    def read_ids(self, ids: Any, name: str) -> Array:
         """Return ids of the kind of those in the shards."""
         wanted = read_ids(ids, name)
         check_kind(wanted, is_text=self.view.settings.has_text_ids, name=name)
         return wanted
 
-    def find(self, wanted: _Array) -> list[_Array]:
+    def find(self, wanted: Array) -> list[Array]:
         """Return, for each shard, which of some ids it has."""
         if not self.shards or len(wanted) == 0:
             return [np.zeros(len(wanted), dtype=bool)] * len(self.shards)
@@ -104,7 +104,7 @@ class ShardSnapshot:
             )
         )
 
-    def find_all(self, wanted: _Array, name: str) -> list[_Array]:
+    def find_all(self, wanted: Array, name: str) -> list[Array]:
         """Return the result of `find`; an id that no shard has is an error."""
         found = self.find(wanted)
         is_known = np.any(found, axis=0) if found else np.zeros(len(wanted), dtype=bool)
@@ -159,7 +159,7 @@ class ShardSnapshot:
         n_made = self.n_made + len(partitions)
         return replace(self, shards=tuple(all_shards), next_id=next_id, n_made=n_made)
 
-    def with_added(self, objects: Any, ids: Any) -> "tuple[ShardSnapshot, _Array]":
+    def with_added(self, objects: Any, ids: Any) -> "tuple[ShardSnapshot, Array]":
         """Return the snapshot with more objects, and their ids."""
         n_objects = len(read_more(objects, self.none.kernel, self.view.like))
         names = self._new_ids(given_ids(objects, ids), n_objects)
@@ -205,7 +205,7 @@ class ShardSnapshot:
         ]
         return replace(self, shards=tuple(filter(len, shards)))
 
-    def _new_ids(self, ids: Any, n_objects: int) -> _Array:
+    def _new_ids(self, ids: Any, n_objects: int) -> Array:
         is_text = self.view.settings.has_text_ids
         names = added_ids(ids, n_objects, next_id=self.next_id, is_text=is_text)
         if ids is None:

@@ -3,10 +3,11 @@
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from fastmks._util.arrays import Array, Bools, Floats, Int64s
 from fastmks._util.progress import Progress
 from fastmks.dask.cluster import Packed, unpack
 from fastmks.engines.approximation import EXACT, Approximation
@@ -36,10 +37,6 @@ __all__ = [
     "search_shard_above",
     "shard_named",
 ]
-
-_Array: TypeAlias = np.ndarray[Any, Any]
-_Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -72,10 +69,10 @@ class ShardSearch:
     threads: int | None
     k: int = 1
     approximation: Approximation = EXACT
-    only: _Array | None = None  # ids that it has, or a mask of its objects
-    rows: _Positions | None = None  # of the queries that are meant; all when None
-    floors: _Floats | None = None  # one for each of these rows
-    thresholds: _Floats | None = None
+    only: Array | None = None  # ids that it has, or a mask of its objects
+    rows: Int64s | None = None  # of the queries that are meant; all when None
+    floors: Floats | None = None  # one for each of these rows
+    thresholds: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -122,7 +119,7 @@ def empty_copy(index: Index) -> Index:
     return view_of(index).emptied()
 
 
-def find_in_shard(index: Index, ids: Packed) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def find_in_shard(index: Index, ids: Packed) -> Bools:
     """Return which of some ids are those of objects of the shard."""
     return view_of(index).has(unpack(ids))
 
@@ -156,7 +153,7 @@ def search_shard(index: Index, queries: Any, packed: Packed) -> Answer:
 
 
 def search_routed(
-    index: Index, queries: Any, packed: Packed, routes: _Positions, floors: _Floats | None
+    index: Index, queries: Any, packed: Packed, routes: Int64s, floors: Floats | None
 ) -> Answer:
     """Return the k best of a shard for some of the queries, in the rows of all of them.
 
@@ -252,7 +249,7 @@ def merge_answers(answers: Sequence[Answer], k: int | None) -> Answer:
     return Answer(merge_above(found) if k is None else merge_top_k(found, k), engines)
 
 
-def _put_in_rows(answer: Answer, rows: _Positions, n_queries: int) -> Answer:
+def _put_in_rows(answer: Answer, rows: Int64s, n_queries: int) -> Answer:
     """Return the answer for some queries in the rows of all; the others have no hits."""
     found = answer.found
     assert isinstance(found, TopKFound)

@@ -10,6 +10,7 @@ import numpy as np
 from dask.sizeof import sizeof
 from distributed import Client, Future
 
+from fastmks._util.arrays import Array
 from fastmks._util.fork_safe import Lock
 from fastmks._util.validation import (
     check_count,
@@ -455,7 +456,7 @@ class ShardedIndex:
         """
         return self._snapshot.get(ids)
 
-    def add(self, objects: Any, ids: Any = None) -> np.ndarray[Any, Any] | None:
+    def add(self, objects: Any, ids: Any = None) -> Array | None:
         """Add objects; the next search finds them.
 
         They come after the present ones. The last shard takes them, or a new one where the last is

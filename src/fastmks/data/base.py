@@ -4,8 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from typing import Any, ClassVar, TypeVar
 
-import numpy as np
-
+from fastmks._util.arrays import Int64s
 from fastmks.files.record import Record
 
 __all__ = ["Store"]
@@ -37,11 +36,11 @@ class Store(ABC):
         """A store of the same objects, in memory of its own."""
 
     @abstractmethod
-    def take(self: _Self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> _Self:
+    def take(self: _Self, positions: Int64s) -> _Self:
         """The objects at these positions, in this order, in memory of their own."""
 
     @abstractmethod
-    def get(self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> Any:
+    def get(self, positions: Int64s) -> Any:
         """The objects at these positions, as something that their kernel reads."""
 
     @property

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from fastmks import _core
+from fastmks._util.arrays import Array, Bools, Bytes, Int64s
 from fastmks._util.validation import check_unmasked
 from fastmks.data.base import Store
 from fastmks.data.frames import is_table
@@ -70,15 +71,13 @@ class BitStore(Store):
         """This store: its rows are in memory of their own and never change."""
         return self
 
-    def take(self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> "BitStore":
+    def take(self, positions: Int64s) -> "BitStore":
         """The sets at these positions, in this order."""
         taken = _empty_rows(len(positions), self.n_bits)
         np.take(self.words, positions, axis=0, out=taken.view(np.uint64))
         return BitStore(taken.view(np.uint64), self.n_bits)
 
-    def get(
-        self, positions: np.ndarray[Any, np.dtype[np.int64]]
-    ) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def get(self, positions: Int64s) -> Bools:
         """The sets at these positions as the rows of an array of booleans."""
         rows = self.words[positions].view(np.uint8)
         return np.unpackbits(rows, axis=1, count=self.n_bits).view(np.bool_)
@@ -143,7 +142,7 @@ def read_bit_array(objects: Any, *, name: str, single: bool) -> BitStore:
     return _from_bytes(_REVERSED[little.view(np.uint8)], name)
 
 
-def _as_array(objects: Any, name: str) -> np.ndarray[Any, Any]:
+def _as_array(objects: Any, name: str) -> Array:
     check_unmasked(objects, name)
     try:
         array = np.asarray(objects)
@@ -218,7 +217,7 @@ def _bad_member(members: Any, n_bits: int, name: str) -> InvalidArgument:
     )
 
 
-def _packed(array: np.ndarray[Any, Any], n_bits: int, name: str) -> BitStore:
+def _packed(array: Array, n_bits: int, name: str) -> BitStore:
     _check_length(n_bits, name)
     rows = _empty_rows(len(array), n_bits)
     for begin in range(0, len(array), _ROWS_AT_A_TIME):
@@ -227,7 +226,7 @@ def _packed(array: np.ndarray[Any, Any], n_bits: int, name: str) -> BitStore:
     return BitStore(rows.view(np.uint64), n_bits)
 
 
-def _from_bytes(array: np.ndarray[Any, Any], name: str) -> BitStore:
+def _from_bytes(array: Array, name: str) -> BitStore:
     n_bits = 8 * int(array.shape[1])
     _check_length(n_bits, name)
     rows = _empty_rows(len(array), n_bits)
@@ -243,7 +242,7 @@ def _check_length(n_bits: int, name: str) -> None:
         )
 
 
-def _empty_rows(n_rows: int, n_bits: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+def _empty_rows(n_rows: int, n_bits: int) -> Bytes:
     """Return rows of zero bytes, each beginning at a cache line."""
     n_bytes = _n_bytes(n_bits)
     room = np.zeros(n_rows * n_bytes + _LINE, dtype=np.uint8)

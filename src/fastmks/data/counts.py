@@ -3,12 +3,13 @@
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
+from fastmks._util.arrays import Array, Bytes, Int32s, Int64s
 from fastmks.data.base import Store
 from fastmks.data.graphs import Graphs, restore_graphs
 from fastmks.data.object_lists import is_equal_to_itself
@@ -24,8 +25,6 @@ __all__ = ["CountStore", "Vocabulary", "make_counts", "restore_counts"]
 
 _MOST_IN_FLOAT32 = 2**24  # float32 holds every whole number up to here
 _MOST_EXACT = 2.0**53  # and float64 up to here
-
-_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +67,12 @@ class CountStore(Store):
         """A store of the same counts, in memory of its own; vocabularies in stores never change."""
         return replace(self, counts=self.counts.copy())
 
-    def take(self, positions: _Positions) -> "CountStore":
+    def take(self, positions: Int64s) -> "CountStore":
         """The objects at these positions, in this order, in memory of their own."""
         graphs = None if self.graphs is None else self.graphs.take(positions)
         return replace(self, counts=self.counts.take(positions), graphs=graphs)
 
-    def get(self, positions: _Positions) -> list[tuple[_Positions, list[Any]]]:
+    def get(self, positions: Int64s) -> list[tuple[Int64s, list[Any]]]:
         """The graphs at these positions as pairs (edges, node_labels)."""
         graphs = self.kept.take(positions)
         features = self.vocabulary.first(int(graphs.labels.max(initial=-1)) + 1)
@@ -98,7 +97,7 @@ class CountStore(Store):
             "labels": to_plain(labels, name="labels"),
         }
         nested = nest(parts, {"kind": "counts", "noun": self.noun, "n_labels": len(labels)})
-        arrays: dict[str, np.ndarray[Any, Any]] = {
+        arrays: dict[str, Array] = {
             "features": np.frombuffer(b"".join(others), dtype=np.uint8),
             "offsets": offsets_of([len(feature) for feature in others]),
         }
@@ -127,12 +126,7 @@ def restore_counts(record: Record) -> CountStore:
     return CountStore(counts, vocabulary, record.fact("noun", str), graphs)
 
 
-def _read_features(
-    plain: Record,
-    n_labels: int,
-    content: np.ndarray[Any, np.dtype[np.uint8]],
-    offsets: _Positions,
-) -> list[Hashable]:
+def _read_features(plain: Record, n_labels: int, content: Bytes, offsets: Int64s) -> list[Hashable]:
     labels = from_plain(plain)
     if len(labels) != n_labels or not all(map(is_equal_to_itself, labels)):
         raise IndexFileError(f"there must be {n_labels} labels, equal to themselves.")
@@ -142,9 +136,9 @@ def _read_features(
 
 
 def make_counts(
-    objects: np.ndarray[Any, np.dtype[np.int64]],
-    columns: np.ndarray[Any, np.dtype[np.int32]],
-    counts: np.ndarray[Any, np.dtype[np.int64]],
+    objects: Int64s,
+    columns: Int32s,
+    counts: Int64s,
     *,
     n_objects: int,
     vocabulary: Vocabulary,
@@ -172,12 +166,7 @@ def make_counts(
     return CountStore(store, vocabulary, noun)
 
 
-def _check_exact(
-    rows: np.ndarray[Any, np.dtype[np.int64]],
-    totals: np.ndarray[Any, np.dtype[np.int64]],
-    n_objects: int,
-    name: Callable[[int], str],
-) -> None:
+def _check_exact(rows: Int64s, totals: Int64s, n_objects: int, name: Callable[[int], str]) -> None:
     """Refuse objects whose K(x, x) is not surely exact.
 
     Sums of squares below 2**53 are exact, and rounding is monotone: a sum that is not below 2**53

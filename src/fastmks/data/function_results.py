@@ -2,18 +2,17 @@
 
 import math
 import reprlib
-from typing import Any, SupportsFloat, TypeAlias
+from typing import Any, SupportsFloat
 
 import numpy as np
 
 from fastmks._util.arithmetic import own_arithmetic
+from fastmks._util.arrays import Array, Floats
 
 __all__ = ["read_returned"]
 
-_Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
-
-def read_returned(returned: Any, n: int | None) -> float | _Floats | str:
+def read_returned(returned: Any, n: int | None) -> float | Floats | str:
     """Return the number or the n numbers, or a text that says what is wrong."""
     return _one(returned) if n is None else _many(returned, n)
 
@@ -32,11 +31,11 @@ def _one(returned: Any) -> float | str:
         return f"returned {_described(returned)}; it must return one real number"
 
 
-def _is_number(array: np.ndarray[Any, Any]) -> bool:
+def _is_number(array: Array) -> bool:
     return array.ndim == 0 and array.dtype.kind in "biuf" and not np.ma.is_masked(array)
 
 
-def _many(returned: Any, n: int) -> _Floats | str:
+def _many(returned: Any, n: int) -> Floats | str:
     wanted = f"it must return {n} real number{'s' * (n != 1)}, one for each object of the block"
     if np.ma.is_masked(returned):
         return f"returned a masked array; {wanted}"

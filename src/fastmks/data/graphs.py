@@ -5,10 +5,11 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from fastmks._util.arrays import Int32s, Int64s
 from fastmks._util.validation import check_unmasked
 from fastmks.data.kinds import (
     PLAIN,
@@ -32,8 +33,6 @@ __all__ = ["GRAPHS", "Graphs", "join_graphs", "list_graphs", "read_graphs", "res
 _MOST_NODES = 2**31 - 1
 _WAY_OUT = "Pass networkx graphs or pairs (edges, node_labels)."
 
-_Integers: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
-
 
 @dataclass(frozen=True, eq=False)
 class Graphs:
@@ -43,10 +42,10 @@ class Graphs:
     neighbours[offsets[v] ... offsets[v + 1]].
     """
 
-    graphs: _Integers
-    offsets: _Integers
-    neighbours: np.ndarray[Any, np.dtype[np.int32]]
-    labels: np.ndarray[Any, np.dtype[np.int32]]  # columns of the vocabulary
+    graphs: Int64s
+    offsets: Int64s
+    neighbours: Int32s
+    labels: Int32s  # columns of the vocabulary
 
     def __len__(self) -> int:
         return len(self.graphs) - 1
@@ -57,11 +56,11 @@ class Graphs:
         return sum(array.nbytes for array in vars(self).values())
 
     @property
-    def graph_of_node(self) -> _Integers:
+    def graph_of_node(self) -> Int64s:
         """The graph that each node belongs to."""
         return np.repeat(np.arange(len(self)), np.diff(self.graphs))
 
-    def take(self, positions: _Integers) -> "Graphs":
+    def take(self, positions: Int64s) -> "Graphs":
         """The graphs at these positions, in this order."""
         graphs, nodes = take_entries(self.graphs, positions)
         offsets, entries = take_entries(self.offsets, nodes)
@@ -69,7 +68,7 @@ class Graphs:
         neighbours = (self.neighbours[entries] + moved).astype(np.int32)
         return Graphs(graphs, offsets, neighbours, self.labels[nodes])
 
-    def edges(self) -> list[_Integers]:
+    def edges(self) -> list[Int64s]:
         """The edges of each graph, between nodes numbered from 0."""
         ends = np.repeat(np.arange(len(self.labels)), np.diff(self.offsets))
         is_first = ends < self.neighbours  # each edge is present in both directions
@@ -139,8 +138,8 @@ def read_graphs(
     graphs: Sequence[Any], vocabulary: Vocabulary, *, name: Callable[[int], str]
 ) -> Graphs:
     """Read a list of graphs; `name` returns the name of each in errors. Labels get columns."""
-    edges: list[_Integers] = []
-    colours: list[np.ndarray[Any, np.dtype[np.int32]]] = []
+    edges: list[Int64s] = []
+    colours: list[Int32s] = []
     for i, graph in enumerate(graphs):
         these, labels = _read_graph(graph, name(i))
         _check_labels(labels, name(i))
@@ -174,7 +173,7 @@ def _is_one_graph(graphs: Any) -> bool:
     return is_pair or _is_networkx(graphs)
 
 
-def _read_graph(graph: Any, name: str) -> tuple[_Integers, Sequence[Any]]:
+def _read_graph(graph: Any, name: str) -> tuple[Int64s, Sequence[Any]]:
     """Return the edges of a graph, between nodes numbered from 0, and their labels."""
     if _is_networkx(graph):
         return _read_networkx(graph, name)
@@ -191,7 +190,7 @@ def _read_graph(graph: Any, name: str) -> tuple[_Integers, Sequence[Any]]:
     )
 
 
-def _read_networkx(graph: Any, name: str) -> tuple[_Integers, Sequence[Any]]:
+def _read_networkx(graph: Any, name: str) -> tuple[Int64s, Sequence[Any]]:
     if graph.is_directed():
         raise InvalidArgument(
             f"{name} is a directed graph, and these kernels compare undirected ones. Pass "
@@ -203,7 +202,7 @@ def _read_networkx(graph: Any, name: str) -> tuple[_Integers, Sequence[Any]]:
     return np.array(edges, dtype=np.int64).reshape(-1, 2), labels
 
 
-def _read_edges(edges: Any, name: str) -> _Integers:
+def _read_edges(edges: Any, name: str) -> Int64s:
     rule = f"edges of {name} must be an (m, 2) array of whole numbers, two nodes per row"
     check_unmasked(edges, f"edges of {name}")
     if isinstance(edges, Mapping) and not isinstance(edges, Set):  # those of networkx are both
@@ -281,7 +280,7 @@ def _is_hashable(label: Any) -> bool:
 
 
 def _check_edges(
-    edges: _Integers, graph_of_edge: _Integers, sizes: _Integers, name: Callable[[int], str]
+    edges: Int64s, graph_of_edge: Int64s, sizes: Int64s, name: Callable[[int], str]
 ) -> None:
     is_bad = (edges < 0) | (edges >= sizes[graph_of_edge, None])
     for at in np.flatnonzero(is_bad.any(axis=1)):
@@ -293,9 +292,7 @@ def _check_edges(
         )
 
 
-def _neighbours(
-    edges: _Integers, n_nodes: int
-) -> tuple[_Integers, np.ndarray[Any, np.dtype[np.int32]]]:
+def _neighbours(edges: Int64s, n_nodes: int) -> tuple[Int64s, Int32s]:
     """Return the neighbours of each node, each once, without the node itself."""
     low, high = edges.min(axis=1), edges.max(axis=1)
     pairs = np.unique((low * n_nodes + high)[low != high])

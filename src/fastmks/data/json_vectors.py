@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmks._util.arrays import Floats, Int64s
 from fastmks._util.validation import import_extra
 from fastmks.data.kinds import JsonFormat, ObjectKind, Schema, floats, is_of, refuse
 from fastmks.data.object_lists import is_sparse
@@ -23,8 +24,8 @@ _MOST_ENTRIES = 1 << 24  # of dense rows built from sparse ones: 128 MiB
 class SparseRow:
     """The entries of a row that are not zero."""
 
-    columns: np.ndarray[Any, np.dtype[np.int64]]
-    values: np.ndarray[Any, np.dtype[np.float64]]
+    columns: Int64s
+    values: Floats
 
 
 def vectors(n_columns: int | None, *, is_filled: bool) -> JsonFormat:

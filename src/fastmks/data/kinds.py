@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from fastmks._util.arrays import Floats
 from fastmks.data.object_lists import is_sparse
 from fastmks.errors import FastmksError, InvalidArgument
 
@@ -86,7 +87,7 @@ def is_of(value: Any, *kinds: type) -> bool:
     return isinstance(value, list) and set(map(type, value)) <= set(kinds)
 
 
-def floats(value: list[Any], name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+def floats(value: list[Any], name: str) -> Floats:
     """Return numbers as an array."""
     try:
         return np.array(value, dtype=np.float64)

@@ -2,11 +2,12 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from fastmks._util.arithmetic import own_arithmetic
+from fastmks._util.arrays import Floats, Int64s
 from fastmks.data.base import Store
 from fastmks.data.json_vectors import vectors
 from fastmks.data.kinds import ObjectKind
@@ -26,8 +27,6 @@ __all__ = [
     "restore_values",
 ]
 
-_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
-_Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 _ROWS_AT_A_TIME = 256
 
 
@@ -41,9 +40,9 @@ class PrecomputedStore(Store):
 
     numbers_features = True  # a query has a value for each object
 
-    values: _Floats  # as given: the order of objects is in `places`
-    places: _Positions  # the row of each object
-    self_values: _Floats  # NaN where not given
+    values: Floats  # as given: the order of objects is in `places`
+    places: Int64s  # the row of each object
+    self_values: Floats  # NaN where not given
     n_columns: int
     has_columns: bool
 
@@ -71,7 +70,7 @@ class PrecomputedStore(Store):
         """A store of the same objects, with a matrix of its own."""
         return self._with(self.values.copy(), slice(None))
 
-    def take(self, positions: _Positions) -> "PrecomputedStore":
+    def take(self, positions: Int64s) -> "PrecomputedStore":
         """The objects at these positions, in this order. The matrix is shared: it stays as it is.
 
         Only the places of rows and columns are reordered. A store of no objects has no matrix.
@@ -81,7 +80,7 @@ class PrecomputedStore(Store):
             return PrecomputedStore(np.zeros((0, 0)), self.places[:0], none, 0, self.has_columns)
         return self._with(self.values, positions)
 
-    def get(self, positions: _Positions) -> _Floats:
+    def get(self, positions: Int64s) -> Floats:
         """The rows at these positions: the values with each object of this store, in its order.
 
         Those of all positions are the matrix of the store, which can be read again.
@@ -102,11 +101,11 @@ class PrecomputedStore(Store):
             {"kind": "values"}, {"values": np.ascontiguousarray(values), "places": places}
         )
 
-    def _matrix(self, positions: _Positions) -> _Floats:
+    def _matrix(self, positions: Int64s) -> Floats:
         rows = self.places[positions]
         return self.values[np.ix_(rows, self.places)] if self.has_columns else self.values[rows]
 
-    def _with(self, values: _Floats, positions: Any) -> "PrecomputedStore":
+    def _with(self, values: Floats, positions: Any) -> "PrecomputedStore":
         places, self_values = self.places[positions].copy(), self.self_values[positions].copy()
         return PrecomputedStore(values, places, self_values, self.n_columns, self.has_columns)
 
@@ -192,19 +191,19 @@ def restore_values(record: Record) -> PrecomputedStore:
     return _of_matrix(values).take(places) if len(places) else _of_matrix(values)
 
 
-def _of_matrix(values: _Floats) -> PrecomputedStore:
+def _of_matrix(values: Floats) -> PrecomputedStore:
     n = len(values)
     return PrecomputedStore(values, np.arange(n), values.diagonal().copy(), n, True)
 
 
-def _read(store: Any, name: str) -> _Floats:
+def _read(store: Any, name: str) -> Floats:
     if not isinstance(store, DenseStore):
         raise InvalidArgument(f"{name} must be a dense matrix; got a sparse one. Use .toarray().")
     return np.asarray(store.array, dtype=np.float64)
 
 
 @own_arithmetic()
-def _check_symmetry(values: _Floats, rtol: float, name: str) -> None:
+def _check_symmetry(values: Floats, rtol: float, name: str) -> None:
     """Refuse values that differ by more than rounding: rtol sqrt(K(x,x) K(y,y)) for each."""
     norms = np.sqrt(np.abs(values.diagonal()))
     for begin in range(0, len(values), _ROWS_AT_A_TIME):

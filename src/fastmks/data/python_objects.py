@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from fastmks._util.arrays import Array, Floats, Int64s
 from fastmks.data.base import Store
 from fastmks.data.function_results import read_returned
 from fastmks.data.ragged import offsets_of
@@ -27,9 +28,6 @@ PYTHON_OBJECTS = "Python objects"  # the key of every kernel that reads them
 _SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8)}
 PLAIN_DTYPES = tuple(np.dtype(f"{kind}{size}") for kind, sizes in _SIZES.items() for size in sizes)
 
-_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
-_Array: TypeAlias = np.ndarray[Any, Any]
-_Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 _REFERENCE = 8  # bytes
 
 
@@ -54,10 +52,7 @@ class Calls:
     read = staticmethod(read_returned)
 
     def __init__(
-        self,
-        functions: Functions,
-        objects: list[Any] | _Array,
-        self_values: _Floats,
+        self, functions: Functions, objects: list[Any] | Array, self_values: Floats
     ) -> None:
         self.functions = functions
         self.value, self.value_block, self.self_block, self.bound, self.bound_block = functions
@@ -70,9 +65,9 @@ class Calls:
 class _Rows:
     """Picks rows of an array, by position."""
 
-    array: _Array
+    array: Array
 
-    def __call__(self, positions: _Positions) -> _Array:
+    def __call__(self, positions: Int64s) -> Array:
         return read_only(self.array[positions])
 
 
@@ -80,10 +75,10 @@ class _Rows:
 class PythonStore(Store):
     """References to the objects, or an array whose rows are the objects."""
 
-    objects: list[Any] | _Array
+    objects: list[Any] | Array
     known_calls: dict[Hashable, Calls] = field(default_factory=dict, repr=False)
     # Known values K(x, x) of a file, by the repr of the kernel: functions are not in files.
-    known: Mapping[str, _Floats] = field(default_factory=dict, repr=False)
+    known: Mapping[str, Floats] = field(default_factory=dict, repr=False)
     # Axes of the arrays in a list of arrays: known also after all objects were removed.
     n_axes: int | None = None
 
@@ -131,14 +126,14 @@ class PythonStore(Store):
         """A store of the same objects: an array is copied, the objects of a list are not."""
         return self._with(self.objects.copy(), slice(None))
 
-    def take(self, positions: _Positions) -> "PythonStore":
+    def take(self, positions: Int64s) -> "PythonStore":
         """The objects at these positions, in this order, with the known values K(x, x)."""
         return self._with(self.get(positions), positions)
 
-    def get(self, positions: _Positions) -> list[Any] | _Array:
+    def get(self, positions: Int64s) -> list[Any] | Array:
         """The objects at these positions: a list of them, or the rows of an array, copied."""
         if isinstance(self.objects, np.ndarray):
-            rows: _Array = self.objects[positions]
+            rows: Array = self.objects[positions]
             return rows
         return [self.objects[i] for i in positions.tolist()]
 
@@ -159,7 +154,7 @@ class PythonStore(Store):
         facts |= {"kind": "python", "known": list(known), "n_axes": self.n_axes}
         return Record(facts, arrays | {f"known {i}": a for i, a in enumerate(known.values())})
 
-    def _self_values(self) -> dict[str, _Floats]:
+    def _self_values(self) -> dict[str, Floats]:
         """Known values K(x, x), by the repr of the kernel; none where two have the same repr."""
         printed = [repr(kernel) for kernel in list(self.known_calls)]
         made = {
@@ -169,7 +164,7 @@ class PythonStore(Store):
         }
         return {name: a for name, a in self.known.items() if name not in printed} | made
 
-    def _with(self, objects: list[Any] | _Array, positions: Any) -> "PythonStore":
+    def _with(self, objects: list[Any] | Array, positions: Any) -> "PythonStore":
         if isinstance(objects, np.ndarray):
             objects = read_only(objects)
         calls = {
@@ -207,14 +202,14 @@ def join_python(stores: Sequence[PythonStore]) -> PythonStore:
     return PythonStore(objects, calls, known, n_axes)
 
 
-def _joined(parts: Sequence[list[Any] | _Array]) -> list[Any] | _Array:
+def _joined(parts: Sequence[list[Any] | Array]) -> list[Any] | Array:
     arrays = [part for part in parts if isinstance(part, np.ndarray)]
     if len(arrays) < len(parts) or len({array.shape[1:] for array in arrays}) > 1:
         return [one for part in parts for one in part]
     return read_only(np.concatenate(arrays))
 
 
-def _encoded(objects: list[Any] | _Array, encode: Callable[[Any], bytes]) -> dict[str, _Array]:
+def _encoded(objects: list[Any] | Array, encode: Callable[[Any], bytes]) -> dict[str, Array]:
     parts = [encode(one) for one in objects]
     for i, part in enumerate(parts):
         if not isinstance(part, bytes):
@@ -227,8 +222,8 @@ def _encoded(objects: list[Any] | _Array, encode: Callable[[Any], bytes]) -> dic
     }
 
 
-def read_only(array: _Array) -> _Array:
+def read_only(array: Array) -> Array:
     """Return a view that a function cannot change by mistake."""
-    view: _Array = array.view()
+    view: Array = array.view()
     view.flags.writeable = False
     return view

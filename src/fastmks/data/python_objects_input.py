@@ -3,11 +3,12 @@
 import math
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from fastmks._util.arithmetic import own_arithmetic
+from fastmks._util.arrays import Array
 from fastmks._util.validation import check_unmasked
 from fastmks.data.frames import rows_of
 from fastmks.data.object_lists import is_sparse, list_objects
@@ -24,7 +25,6 @@ __all__ = [
     "restore_python",
 ]
 
-_Array: TypeAlias = np.ndarray[Any, Any]
 _MOST_AXES = 32  # that every version of numpy allows
 _WAY_OUT = "Pass a list, a tuple, an array, a pandas object or a generator of objects."
 
@@ -74,7 +74,7 @@ def read_more_python(objects: Any, like: PythonStore, *, name: str) -> PythonSto
     return PythonStore(read_only(rows))
 
 
-def _in_dtype(rows: _Array, dtype: np.dtype[Any]) -> _Array | None:
+def _in_dtype(rows: Array, dtype: np.dtype[Any]) -> Array | None:
     """Return rows in another dtype, or None where that would change them."""
     if rows.dtype == dtype or (rows.dtype.kind == dtype.kind and dtype.kind in "US"):
         return rows
@@ -111,7 +111,7 @@ def restore_python(
     return PythonStore(store.objects, {}, known, n_axes)
 
 
-def _restored_rows(record: Record) -> _Array:
+def _restored_rows(record: Record) -> Array:
     flat = restored(record, "objects", *PLAIN_DTYPES)
     shape = record.fact("shape", list)
     is_shape = len(shape) > 0 and all(type(n) is int and n >= 0 for n in shape)
@@ -159,7 +159,7 @@ def _listed(objects: Any, name: str) -> list[Any]:
     return list_objects(rows_of(objects), name=name, wanted="a sequence of objects", way_out=advice)
 
 
-def _rows_like(queries: Any, array: _Array, name: str) -> _Array:
+def _rows_like(queries: Any, array: Array, name: str) -> Array:
     """Return queries as an array of such rows."""
     check_unmasked(queries, name)
     try:
@@ -179,6 +179,6 @@ def _rows_like(queries: Any, array: _Array, name: str) -> _Array:
     return _plain(read, name)
 
 
-def _plain(array: _Array, name: str) -> _Array:
+def _plain(array: Array, name: str) -> Array:
     check_unmasked(array, name)
     return read_only(np.asarray(array))

@@ -7,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from fastmks import _core
+from fastmks._util.arrays import Array, Bytes, Int64s
 from fastmks.data.base import Store
 from fastmks.data.ragged import join_offsets, offsets_of, take_runs
 from fastmks.data.restore_checks import check_kind, restored, restored_offsets
@@ -29,8 +30,8 @@ _RARE_RESIDUES, _NEAREST_RESIDUES = "UO", "CK"  # no published matrix scores the
 class ResidueStore(Store):
     """Letters offsets[i] to offsets[i + 1] of `residues` are those of string i."""
 
-    residues: np.ndarray[Any, np.dtype[np.uint8]]
-    offsets: np.ndarray[Any, np.dtype[np.int64]]
+    residues: Bytes
+    offsets: Int64s
     letters: str  # of the numbers
     has_bytes: bool
     core: _core.ResidueStore = field(init=False, repr=False)
@@ -60,12 +61,12 @@ class ResidueStore(Store):
         """This store: it shares no memory with its input."""
         return replace(self)
 
-    def take(self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> "ResidueStore":
+    def take(self, positions: Int64s) -> "ResidueStore":
         """The strings at these positions, in this order."""
         offsets, residues = take_runs(self.residues, self.offsets, positions)
         return replace(self, residues=residues, offsets=offsets)
 
-    def get(self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> list[str] | list[bytes]:
+    def get(self, positions: Int64s) -> list[str] | list[bytes]:
         """The strings at these positions, of str or bytes as they were given."""
         offsets, residues = take_runs(self.residues, self.offsets, positions)
         codes = np.array([ord(letter) for letter in self.letters], dtype=np.uint32)[residues]
@@ -136,12 +137,7 @@ def make_residues(
 
 
 def _unknown_letter(
-    at: int,
-    codes: np.ndarray[Any, Any],
-    offsets: np.ndarray[Any, np.dtype[np.int64]],
-    letters: str,
-    name: str,
-    matrix: str,
+    at: int, codes: Array, offsets: Int64s, letters: str, name: str, matrix: str
 ) -> str:
     i = int(np.searchsorted(offsets, at, side="right")) - 1
     letter = chr(int(codes[at]))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from fastmks import _core
+from fastmks._util.arrays import Array, Int64s
 from fastmks._util.validation import default_threads
 from fastmks.data.base import Store
 from fastmks.data.ragged import join_offsets, offsets_of, take_runs
@@ -30,18 +31,16 @@ _MOST_LETTERS = 2**31 - 1
 
 # A length, a number of mismatches, and the letters that may stand in for others.
 GramRule: TypeAlias = tuple[int, int, tuple[int, ...]]
-_Array: TypeAlias = np.ndarray[Any, Any]
-_Letters: TypeAlias = _Array
-_Offsets: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+_Letters: TypeAlias = Array
 
 
 class Strings(NamedTuple):
     """Letters of all strings as bytes or code points, and the offset of each string."""
 
     letters: _Letters
-    offsets: _Offsets
+    offsets: Int64s
 
-    def take(self, positions: _Offsets) -> "Strings":
+    def take(self, positions: Int64s) -> "Strings":
         """The strings at these positions, in this order."""
         offsets, letters = take_runs(self.letters, self.offsets, positions)
         return Strings(letters, offsets)
@@ -76,13 +75,13 @@ class GramStore(Store):
         """A store of the same counts in memory of its own; letters need no copy."""
         return replace(self, counts=tuple(part.copy() for part in self.counts))
 
-    def take(self, positions: _Offsets) -> "GramStore":
+    def take(self, positions: Int64s) -> "GramStore":
         """The counts at these positions, in this order, in memory of their own."""
         taken = tuple(part.take(positions) for part in self.counts)
         strings = None if self.strings is None else self.strings.take(positions)
         return replace(self, counts=taken, strings=strings)
 
-    def get(self, positions: _Offsets) -> list[str] | list[bytes]:
+    def get(self, positions: Int64s) -> list[str] | list[bytes]:
         """The strings at these positions, of str or bytes as they were given."""
         return cut_strings(*self.kept.take(positions), has_bytes=self.has_bytes)
 
@@ -99,7 +98,7 @@ class GramStore(Store):
         """Return which counts are wrong for the strings; empty where all are right."""
         for i, (part, table) in enumerate(zip(self.counts, self.tables, strict=True)):
             offsets, columns, values, *_ = table.count(*self.kept, default_threads())
-            counted: dict[str, _Array] = {"offsets": offsets, "columns": columns}
+            counted: dict[str, Array] = {"offsets": offsets, "columns": columns}
             counted["values"] = np.asarray(values)
             fault = first_difference(part.record().arrays, counted)
             if fault:
@@ -200,7 +199,7 @@ def _has_bytes(strings: list[str] | list[bytes]) -> bool:
     return bool(strings) and isinstance(strings[0], bytes)
 
 
-def _join(strings: list[str] | list[bytes], name: str) -> tuple[_Letters, _Offsets]:
+def _join(strings: list[str] | list[bytes], name: str) -> tuple[_Letters, Int64s]:
     """Return all letters in one array, in bytes where these hold them, and the offsets.
 
     A letter of str is its code point: bytes hold those of latin-1.

@@ -11,6 +11,7 @@ import numpy as np
 
 from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
+from fastmks._util.arrays import Array, Floats, Int64s
 from fastmks._util.validation import check_unmasked
 from fastmks.data.base import Store
 from fastmks.data.frames import is_table, read_table
@@ -38,8 +39,8 @@ _N_DRAWN, _N_PAIRS = 200, 20_000  # examined for a bandwidth
 class SeriesStore(Store):
     """Series i has offsets[i + 1] - offsets[i] times; its channels lie one after the other."""
 
-    values: np.ndarray[Any, np.dtype[np.float64]]
-    offsets: np.ndarray[Any, np.dtype[np.int64]]
+    values: Floats
+    offsets: Int64s
     n_channels: int
     core: _core.SeriesStore = field(init=False, repr=False)
 
@@ -64,12 +65,12 @@ class SeriesStore(Store):
         """This store: it shares no memory with its input."""
         return SeriesStore(self.values, self.offsets, self.n_channels)
 
-    def take(self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> "SeriesStore":
+    def take(self, positions: Int64s) -> "SeriesStore":
         """The series at these positions, in this order."""
         bounds, values = take_runs(self.values, self.offsets * self.n_channels, positions)
         return SeriesStore(values, bounds // self.n_channels, self.n_channels)
 
-    def get(self, positions: np.ndarray[Any, np.dtype[np.int64]]) -> list[np.ndarray[Any, Any]]:
+    def get(self, positions: Int64s) -> list[Array]:
         """The series at these positions: (time,) of one channel, else (time, channels)."""
         bounds = self.offsets * self.n_channels
         parts = [self.values[bounds[i] : bounds[i + 1]] for i in positions.tolist()]
@@ -162,7 +163,7 @@ def _is_number(item: Any) -> bool:
     return isinstance(item, Number) or (is_scalar and _has_numbers(item))
 
 
-def _read_one(item: Any, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _read_one(item: Any, name: str) -> Floats:
     """Return a series as (channels, time), checked."""
     check_unmasked(item, name)
     try:
@@ -192,7 +193,7 @@ def _read_one(item: Any, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     return values
 
 
-def _pack(parts: list[np.ndarray[Any, np.dtype[np.float64]]], n_channels: int) -> SeriesStore:
+def _pack(parts: list[Floats], n_channels: int) -> SeriesStore:
     offsets = offsets_of([len(part) // n_channels for part in parts])
     return SeriesStore(np.concatenate([*parts, np.zeros(0)]), offsets, n_channels)
 

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fastmks import _core
+from fastmks._util.arrays import Int32s, Int64s
 from fastmks._util.fork_safe import cached_property
 from fastmks.data.base import Store
 from fastmks.data.kinds import PLAIN, JsonFormat, ObjectKind, hashable, refuse, shown_plain
@@ -34,8 +35,6 @@ __all__ = [
 
 _MOST_MEMBERS = 2**30 - 1  # of one set
 _MOST_NUMBERS = 2**31 - 1
-_Int64s: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
-_Int32s: TypeAlias = np.ndarray[Any, np.dtype[np.int32]]
 # Called with each new member and the name of its set: may refuse it.
 MemberCheck: TypeAlias = Callable[[Hashable, str], None]
 
@@ -83,9 +82,9 @@ class MemberStore(Store):
 
     numbers_features = True
 
-    offsets: _Int64s
-    members: _Int32s
-    sizes: _Int32s
+    offsets: Int64s
+    members: Int32s
+    sizes: Int32s
     known: Members = field(repr=False)
     core: _core.SetStore = field(init=False, repr=False)
 
@@ -115,12 +114,12 @@ class MemberStore(Store):
         """This store: its sets are in memory of their own and never change."""
         return self
 
-    def take(self, positions: _Int64s) -> "MemberStore":
+    def take(self, positions: Int64s) -> "MemberStore":
         """The sets at these positions, in this order."""
         offsets, entries = take_entries(self.offsets, positions)
         return MemberStore(offsets, self.members[entries], self.sizes[positions], self.known)
 
-    def get(self, positions: _Int64s) -> list[set[Hashable]]:
+    def get(self, positions: Int64s) -> list[set[Hashable]]:
         """The sets at these positions, with the members that are known."""
         listed = self.known.listed
         offsets, entries = take_entries(self.offsets, positions)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmks._util.arrays import Array, Int64s
 from fastmks.data.kinds import JsonFormat, ObjectKind, refuse
 from fastmks.data.object_lists import is_equal_to_itself, list_objects
 from fastmks.errors import InvalidArgument
@@ -57,9 +58,7 @@ def check_same_strings(
         )
 
 
-def cut_strings(
-    letters: np.ndarray[Any, Any], offsets: np.ndarray[Any, np.dtype[np.int64]], *, has_bytes: bool
-) -> list[str] | list[bytes]:
+def cut_strings(letters: Array, offsets: Int64s, *, has_bytes: bool) -> list[str] | list[bytes]:
     """Return the strings of an array of code points or bytes, cut at the offsets."""
     at = offsets.tolist()
     if has_bytes:

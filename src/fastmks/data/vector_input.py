@@ -7,6 +7,7 @@ import numpy as np
 
 from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
+from fastmks._util.arrays import Array
 from fastmks._util.validation import check_unmasked
 from fastmks._util.wording import counted
 from fastmks.data.frames import read_table
@@ -107,7 +108,7 @@ def _dense(objects: Any, name: str, *, single: bool) -> DenseStore:
     return DenseStore(array)
 
 
-def _read(objects: Any, name: str) -> np.ndarray[Any, Any]:
+def _read(objects: Any, name: str) -> Array:
     """Return anything that numpy can read, as an array of any dtype."""
     if type(objects) is np.ndarray and objects.dtype.kind in "biuf":
         return objects

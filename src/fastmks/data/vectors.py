@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from fastmks import _core
+from fastmks._util.arrays import Array, Int32s, Int64s
 from fastmks._util.fork_safe import cached_property
 from fastmks._util.validation import import_extra
 from fastmks._util.wording import counted
@@ -33,15 +34,12 @@ _CACHE_LINE = 64  # bytes
 _MOST_PADDING = 8  # padding takes at most 1 / _MOST_PADDING of a row
 _ROWS_AT_A_TIME = 1024  # few enough that their copy stays in the cache
 
-_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
-_Array: TypeAlias = np.ndarray[Any, Any]
-
 
 @dataclass(frozen=True, eq=False)
 class DenseStore(Store):
     """Rows of a float32 or float64 array, each contiguous; the caller's own when they are."""
 
-    array: _Array
+    array: Array
 
     @cached_property
     def core(self) -> _core.VectorStore:
@@ -70,7 +68,7 @@ class DenseStore(Store):
         """A store of the same vectors, in memory of its own."""
         return DenseStore(self.array.copy())
 
-    def take(self, positions: _Positions) -> "DenseStore":
+    def take(self, positions: Int64s) -> "DenseStore":
         """The vectors at these positions, in this order, in memory of their own."""
         taken = _aligned_rows(len(positions), self.n_columns, self.array.dtype)
         for begin in range(0, len(positions), _ROWS_AT_A_TIME):
@@ -78,7 +76,7 @@ class DenseStore(Store):
             taken[part] = self.array[positions[part]]
         return DenseStore(taken)
 
-    def get(self, positions: _Positions) -> _Array:
+    def get(self, positions: Int64s) -> Array:
         """The vectors at these positions as the rows of an array, in the dtype of the store."""
         return np.ascontiguousarray(self.array[positions])
 
@@ -92,9 +90,9 @@ class DenseStore(Store):
 class SparseStore(Store):
     """Compressed sparse rows: columns increase within a row, none twice."""
 
-    offsets: np.ndarray[Any, np.dtype[np.int64]]
-    columns: np.ndarray[Any, np.dtype[np.int32]]
-    values: _Array
+    offsets: Int64s
+    columns: Int32s
+    values: Array
     n_columns: int
     has_exact_products: bool = False  # whole numbers whose squares add up to at most 2**53
     core: _core.VectorStore = field(init=False, repr=False)
@@ -131,14 +129,14 @@ class SparseStore(Store):
             values=self.values.copy(),
         )
 
-    def take(self, positions: _Positions) -> "SparseStore":
+    def take(self, positions: Int64s) -> "SparseStore":
         """The vectors at these positions, in this order, in memory of their own."""
         offsets, entries = take_entries(self.offsets, positions)
         return replace(
             self, offsets=offsets, columns=self.columns[entries], values=self.values[entries]
         )
 
-    def get(self, positions: _Positions) -> Any:
+    def get(self, positions: Int64s) -> Any:
         """The vectors at these positions as the rows of a scipy.sparse.csr_array."""
         sparse = import_extra("scipy.sparse", extra="sparse", needed_by="getting sparse vectors")
         offsets, entries = take_entries(self.offsets, positions)
@@ -213,7 +211,7 @@ def restore_sparse(record: Record) -> SparseStore:
         )
 
 
-def _aligned_rows(n_rows: int, n_columns: int, dtype: np.dtype[Any]) -> _Array:
+def _aligned_rows(n_rows: int, n_columns: int, dtype: np.dtype[Any]) -> Array:
     """Return rows that begin at whole cache lines, where that takes little more memory.
 
     A register filled from two cache lines takes twice as long: see docs/developers/decisions.md.
@@ -229,7 +227,7 @@ def _aligned_rows(n_rows: int, n_columns: int, dtype: np.dtype[Any]) -> _Array:
     return rows[:, :n_columns]
 
 
-def _whole_rows(array: _Array) -> _Array:
+def _whole_rows(array: Array) -> Array:
     """Return rows with the padding after each if the array has it, else without."""
     n_rows, stride = len(array), array.strides[0]
     owner = array.base
@@ -242,8 +240,8 @@ def _whole_rows(array: _Array) -> _Array:
     return np.ascontiguousarray(array)
 
 
-def read_only(array: _Array) -> _Array:
+def read_only(array: Array) -> Array:
     """Return a view that cannot be written to."""
-    view: _Array = array.view()
+    view: Array = array.view()
     view.flags.writeable = False
     return view

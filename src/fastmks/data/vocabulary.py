@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmks._util.arrays import Int32s
 from fastmks._util.fork_safe import cached_property
 from fastmks.errors import IndexFileError, InvalidArgument
 
@@ -57,7 +58,7 @@ class Vocabulary:
             return self.known.find(feature)
         return column
 
-    def number(self, features: Iterable[Hashable]) -> np.ndarray[Any, np.dtype[np.int32]]:
+    def number(self, features: Iterable[Hashable]) -> Int32s:
         """Return the columns of features, new ones where they have none yet."""
         columns, begin = self.columns, self._begin
         if self.known is None:

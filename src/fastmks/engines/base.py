@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol
 
 import numpy as np
 
 from fastmks import _core
+from fastmks._util.arrays import Array, Bools, Floats, Int64s
 from fastmks._util.progress import Progress
 from fastmks.engines.approximation import EXACT, Approximation
 from fastmks.engines.faults import Namer
@@ -16,16 +17,13 @@ from fastmks.errors import InvalidArgument
 
 __all__ = ["AboveFound", "Cost", "Engine", "SearchRequest", "TopKFound", "Tracer", "plain_int64"]
 
-_Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-_Slots: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
-
 
 class Tracer:
     """Record of the objects whose values an engine evaluates."""
 
     def __init__(self) -> None:
         self._traced: list[tuple[Space, _core.TracedSpace]] = []
-        self._noted: list[_Slots] = []
+        self._noted: list[Int64s] = []
 
     def core_of(self, space: Space) -> _core.Space:
         """Return the space that an engine must search instead of this one."""
@@ -33,11 +31,11 @@ class Tracer:
         self._traced.append((space, traced))
         return traced
 
-    def note(self, space: Space, places: _Slots) -> None:
+    def note(self, space: Space, places: Int64s) -> None:
         """Record objects whose values an engine evaluates apart from a search."""
         self._noted.append(places if space.order is None else space.order[places])
 
-    def evaluated(self, n_objects: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def evaluated(self, n_objects: int) -> Bools:
         """Return which objects were evaluated, by slot."""
         mask = np.zeros(n_objects, dtype=bool)
         for space, traced in self._traced:
@@ -57,14 +55,14 @@ class SearchRequest:
     queries: Space
     threads: int
     progress: Progress
-    among: _Slots | None = None
+    among: Int64s | None = None
     skip_self: bool = False  # query i is object i, and not an answer to itself
     algorithm: str = "auto"
     traversal: Traversal = DEFAULT_TRAVERSAL
     approximation: Approximation = EXACT
     # A value per query: hits below it do not matter, since k values of at least it are known. An
     # answer with fewer than k other hits is filled up with it, at positions after all objects.
-    floors: _Floats | None = None
+    floors: Floats | None = None
     tracer: Tracer | None = None
     name_query: Namer = "queries[{}]".format
 
@@ -72,7 +70,7 @@ class SearchRequest:
         """Return the space of the core to search: traced where asked for."""
         return space.core if self.tracer is None else self.tracer.core_of(space)
 
-    def of_queries(self, positions: _Slots) -> "SearchRequest":
+    def of_queries(self, positions: Int64s) -> "SearchRequest":
         """Return the same request for some of the queries."""
         return replace(
             self,
@@ -83,7 +81,7 @@ class SearchRequest:
 
     def among_all(
         self, space: Space
-    ) -> tuple[_core.Space, _core.Space, _Slots | None, _Slots | None]:
+    ) -> tuple[_core.Space, _core.Space, Int64s | None, Int64s | None]:
         """Return the core's arguments for a request that examines all objects of a space.
 
         The objects, the queries, the places to search, and the slot of each place.
@@ -118,11 +116,11 @@ class TopKFound:
     `positions` are slots where an engine or a segment answers.
     """
 
-    values: _Floats
-    positions: _Slots
-    gap: _Floats
+    values: Floats
+    positions: Int64s
+    gap: Floats
     cost: Cost
-    ids: np.ndarray[Any, Any] | None = None  # in answers of an index, not of an engine
+    ids: Array | None = None  # in answers of an index, not of an engine
 
 
 @dataclass(frozen=True)
@@ -132,11 +130,11 @@ class AboveFound:
     `positions` are slots where an engine or a segment answers.
     """
 
-    offsets: _Slots
-    values: _Floats
-    positions: _Slots
+    offsets: Int64s
+    values: Floats
+    positions: Int64s
     cost: Cost
-    ids: np.ndarray[Any, Any] | None = None  # in answers of an index, not of an engine
+    ids: Array | None = None  # in answers of an index, not of an engine
 
 
 class Engine(Protocol):
@@ -161,11 +159,11 @@ class Engine(Protocol):
         """Return the k best of each query."""
         ...
 
-    def above(self, request: SearchRequest, thresholds: _Floats) -> AboveFound:
+    def above(self, request: SearchRequest, thresholds: Floats) -> AboveFound:
         """Return all at or above each query's threshold."""
         ...
 
 
-def plain_int64(array: np.ndarray[Any, Any]) -> _Slots:
+def plain_int64(array: Array) -> Int64s:
     """The same memory as numpy's own int64: the core's arrives as C's long long and prints so."""
     return array.view(np.int64)

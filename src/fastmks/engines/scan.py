@@ -1,11 +1,12 @@
 """The engine that evaluates every pair: the reference for all others, fast without pruning."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from fastmks import _core
+from fastmks._util.arrays import Floats
 from fastmks.engines.base import AboveFound, Cost, SearchRequest, TopKFound, plain_int64
 from fastmks.engines.space import Space
 
@@ -36,9 +37,7 @@ class Scan:
             values, plain_int64(positions), np.zeros(len(request.queries)), self._cost(request)
         )
 
-    def above(
-        self, request: SearchRequest, thresholds: np.ndarray[Any, np.dtype[np.float64]]
-    ) -> AboveFound:
+    def above(self, request: SearchRequest, thresholds: Floats) -> AboveFound:
         """Return all at or above each query's threshold."""
         with request.progress.bar(self._evaluations(request)) as report:
             offsets, values, positions = _core.scan_above(

@@ -1,11 +1,12 @@
 """Objects under one kernel. This is the only place where a kernel is evaluated."""
 
 import os
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from fastmks import _core
+from fastmks._util.arrays import Floats, Int64s
 from fastmks._util.validation import check_threads
 from fastmks.data import DenseStore, Store
 from fastmks.engines.faults import Namer, named_faults
@@ -22,8 +23,6 @@ __all__ = [
     "evaluate_pair",
     "has_normalization",
 ]
-
-_Slots: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class Rounding(NamedTuple):
@@ -50,7 +49,7 @@ class Space:
         kernel: Kernel,
         *,
         name: Namer = "objects[{}]".format,
-        order: _Slots | None = None,
+        order: Int64s | None = None,
         isa: str | None = None,
     ) -> None:
         self.objects = objects
@@ -68,16 +67,16 @@ class Space:
         read = read_queries(queries, self.kernel, self.objects)
         return Space(read, self.kernel, name="queries[{}]".format, isa=self.isa)
 
-    def ordered(self, order: _Slots) -> "Space":
+    def ordered(self, order: Int64s) -> "Space":
         """Return the same objects, copied, with the one at order[place] at each place."""
         before = order if self.order is None else self.order[order]
         return Space(self.objects.take(order), self.kernel, order=before)
 
-    def part(self, places: _Slots) -> "Space":
+    def part(self, places: Int64s) -> "Space":
         """Return some of the objects, copied, as a space of their own."""
         return Space(self.objects.take(places), self.kernel)
 
-    def places(self, slots: _Slots | None) -> _Slots | None:
+    def places(self, slots: Int64s | None) -> Int64s | None:
         """Return the places of the objects in these slots, increasing; None for all."""
         if slots is None or self.order is None:
             return slots
@@ -85,7 +84,7 @@ class Space:
         is_wanted[slots] = True
         return np.flatnonzero(is_wanted[self.order]).astype(np.int64)
 
-    def places_of(self, slots: _Slots) -> _Slots:
+    def places_of(self, slots: Int64s) -> Int64s:
         """Return the place of the object in each of these slots, in their order."""
         if self.order is None:
             return slots
@@ -155,7 +154,7 @@ class Space:
         """Evaluations of some K(x, x) that preparing the objects cost."""
         return self.core.build_self_evaluations
 
-    def self_values(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def self_values(self) -> Floats:
         """Return K(x, x) of every object."""
         return self.core.self_values()
 
@@ -225,9 +224,7 @@ def _count_normalizations(kernel: Kernel) -> int:
     return 0
 
 
-def evaluate_matrix(
-    kernel: Kernel, A: Any, B: Any = None, *, threads: int | None = None
-) -> np.ndarray[Any, np.dtype[np.float64]]:
+def evaluate_matrix(kernel: Kernel, A: Any, B: Any = None, *, threads: int | None = None) -> Floats:
     """Return K(a, b) for every a in A and b in B, or in A where B is None."""
     name_row, name_column = "A[{}]".format, ("A[{}]" if B is None else "B[{}]").format
     columns = Space(

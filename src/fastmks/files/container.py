@@ -8,10 +8,11 @@ import sys
 import threading
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
+from fastmks._util.arrays import Array, Bytes
 from fastmks._util.fork_safe import Lock
 from fastmks._util.progress import Progress
 from fastmks._util.validation import check_threads
@@ -25,7 +26,6 @@ __all__ = ["Container", "container_of", "from_bytes", "open_record", "to_bytes",
 _BLOCKS_AT_ONCE = 16  # blocks that a thread checks before it can be stopped
 _SEEKING = threading.Lock()
 
-_Bytes: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
 _Piece: TypeAlias = "bytes | memoryview"
 
 
@@ -47,7 +47,7 @@ class Container:
     True
     """
 
-    def __init__(self, name: str, layout: Layout, data: _Bytes, *, is_verified: bool) -> None:
+    def __init__(self, name: str, layout: Layout, data: Bytes, *, is_verified: bool) -> None:
         self._name = name
         self._layout = layout
         self._data = data
@@ -169,7 +169,7 @@ def _pieces(record: Record) -> Iterator[_Piece]:
     yield checksums.end()
 
 
-def _array_pieces(array: np.ndarray[Any, Any]) -> Iterator[_Piece]:
+def _array_pieces(array: Array) -> Iterator[_Piece]:
     """Yield the entries of an array in C order, copying at most a little of it."""
     dtype = array.dtype.newbyteorder("<")
     if array.flags.c_contiguous and array.dtype == dtype:
@@ -258,7 +258,7 @@ def _check_bools(record: Record, name: str) -> None:
             raise IndexFileError(f"the array {key!r} of {name} has bools that are neither 0 nor 1.")
 
 
-def _read_all(file: int, layout: Layout, name: str) -> _Bytes:
+def _read_all(file: int, layout: Layout, name: str) -> Bytes:
     """Return all arrays in new memory, verified while they are read."""
     data = _aligned(layout.covered)
     view = data.data
@@ -303,7 +303,7 @@ def _cut_meanwhile(name: str) -> IndexFileError:
     return IndexFileError(f"{name} has become shorter while it was read.")
 
 
-def _map(file: int, size: int, name: str) -> _Bytes:
+def _map(file: int, size: int, name: str) -> Bytes:
     """Return the map of a file. Before Python 3.13 it keeps a file descriptor of its own."""
     try:
         if sys.version_info >= (3, 13):
@@ -315,7 +315,7 @@ def _map(file: int, size: int, name: str) -> _Bytes:
     return np.frombuffer(mapped, dtype=np.uint8)
 
 
-def _aligned(size: int) -> _Bytes:
+def _aligned(size: int) -> Bytes:
     """Return memory with the alignment of arrays in a file."""
     memory = np.empty(size + ALIGNMENT, dtype=np.uint8)
     begin = -memory.ctypes.data % ALIGNMENT

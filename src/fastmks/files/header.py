@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from fastmks._util.arrays import Array
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record
 
@@ -24,7 +25,6 @@ _LONGEST_HEADER = 64 << 20
 _MOST_AXES = 32
 _MOST_BYTES = 2**63 - 1
 
-_Array: TypeAlias = np.ndarray[Any, Any]
 # A function that reads bytes `begin` to `end`.
 _Read: TypeAlias = Callable[[int, int], bytes]
 _DTYPES = {
@@ -88,7 +88,7 @@ class Layout:
         )
 
 
-def make_header(record: Record) -> tuple[bytes, list[_Array | bytes]]:
+def make_header(record: Record) -> tuple[bytes, list[Array | bytes]]:
     """Return the header of a record, and the arrays after it up to the checksums.
 
     The header has its length before it. Arrays come in the order of their names, so that equal
@@ -97,7 +97,7 @@ def make_header(record: Record) -> tuple[bytes, list[_Array | bytes]]:
     facts = json.dumps(dict(record.facts), sort_keys=True, allow_nan=False, separators=(",", ":"))
     metadata = {"format": "fastmks", "version": str(VERSION), "facts": facts}
     header: dict[str, Any] = {_METADATA: metadata}
-    parts: list[_Array | bytes] = []
+    parts: list[Array | bytes] = []
     at = 0
     for name, array in sorted(record.arrays.items()):
         header[name] = _describe(name, array, at)
@@ -119,7 +119,7 @@ def make_header(record: Record) -> tuple[bytes, list[_Array | bytes]]:
     return text, parts
 
 
-def _describe(name: str, array: _Array, at: int) -> dict[str, Any]:
+def _describe(name: str, array: Array, at: int) -> dict[str, Any]:
     if name.startswith("~") or name == _METADATA:
         raise InvalidArgument(f"an array cannot have the name {name!r}: the format needs it.")
     code = _CODES.get(array.dtype.newbyteorder("="))

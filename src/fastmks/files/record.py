@@ -5,15 +5,15 @@ import reprlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
+from fastmks._util.arrays import Array
 from fastmks.errors import IndexFileError
 
 __all__ = ["Record", "first_difference", "nest", "restoring"]
 
-_Array: TypeAlias = np.ndarray[Any, Any]
 _T = TypeVar("_T")
 _KINDS = {dict: "an object", list: "a list", str: "a string", int: "a whole number", bool: "a bool"}
 
@@ -26,7 +26,7 @@ class Record:
     """
 
     facts: Mapping[str, Any] = field(default_factory=dict)
-    arrays: Mapping[str, _Array] = field(default_factory=dict)
+    arrays: Mapping[str, Array] = field(default_factory=dict)
 
     def part(self, name: str) -> "Record":
         """Return the record that was nested under a name."""
@@ -61,7 +61,7 @@ class Record:
             raise IndexFileError(f"{name!r} must be finite: {value}.")
         return value
 
-    def array(self, name: str, *dtypes: Any, ndim: int = 1) -> _Array:
+    def array(self, name: str, *dtypes: Any, ndim: int = 1) -> Array:
         """Return an array, which must be present, of one of these types, and of n axes."""
         array = self.arrays.get(name)
         if array is None:
@@ -83,7 +83,7 @@ def nest(parts: Mapping[str, Record], facts: Mapping[str, Any] | None = None) ->
     return Record({**(facts or {}), **{name: part.facts for name, part in parts.items()}}, arrays)
 
 
-def first_difference(stored: Mapping[str, _Array], rebuilt: Mapping[str, _Array]) -> str:
+def first_difference(stored: Mapping[str, Array], rebuilt: Mapping[str, Array]) -> str:
     """Return where arrays differ from those built again, in any bit; empty where none does."""
     for name, right in rebuilt.items():
         array = stored[name]

@@ -5,10 +5,11 @@ import math
 import reprlib
 from collections.abc import Hashable, Sequence
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from fastmks._util.arrays import Array
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record
 
@@ -19,8 +20,6 @@ _LEAST, _MOST = -(2**63), 2**63 - 1
 # How a value is kept: most are strings, whole numbers or bytes, and JSON is for the rest.
 _OTHER, _TEXT, _NUMBER, _BYTES = range(4)
 _KINDS = {str: _TEXT, int: _NUMBER, bytes: _BYTES}
-
-_Array: TypeAlias = np.ndarray[Any, Any]
 
 
 def to_plain(values: Sequence[Hashable], *, name: str = "values") -> Record:
@@ -44,7 +43,7 @@ def to_plain(values: Sequence[Hashable], *, name: str = "values") -> Record:
             kind = _OTHER
         kinds.append(kind)
         groups[kind].append(value)
-    arrays: dict[str, _Array] = {"kinds": np.frombuffer(kinds, dtype=np.uint8)}
+    arrays: dict[str, Array] = {"kinds": np.frombuffer(kinds, dtype=np.uint8)}
     others, texts, numbers, byte_strings = groups
     if texts:
         arrays |= _joined("text", *_encode_all(texts))
@@ -100,7 +99,7 @@ def _encode_all(texts: list[str]) -> tuple[bytes, list[Any]]:
     return b"".join(encoded), encoded
 
 
-def _joined(name: str, data: bytes, parts: list[Any]) -> dict[str, _Array]:
+def _joined(name: str, data: bytes, parts: list[Any]) -> dict[str, Array]:
     offsets = np.zeros(len(parts) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=offsets[1:])
     return {name: np.frombuffer(data, dtype=np.uint8), f"{name}_offsets": offsets}
@@ -153,7 +152,7 @@ def _encode(value: Any, name: str, depth: int) -> Any:
     )
 
 
-def _read_json(array: _Array) -> list[Any]:
+def _read_json(array: Array) -> list[Any]:
     def refuse(constant: str) -> Any:
         raise ValueError(f"{constant} is no value")
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmks._util.arrays import Array, Bools
 from fastmks._util.fork_safe import Lock
 from fastmks.data.fasta import Fasta
 from fastmks.engines.space import Space
@@ -27,7 +28,7 @@ class CurrentSnapshot:
         )
         self._recent = _Recent()
 
-    def add(self, objects: Any, ids: Any, *, is_new: bool = True) -> np.ndarray[Any, Any]:
+    def add(self, objects: Any, ids: Any, *, is_new: bool = True) -> Array:
         """Add objects and return their ids; `is_new` unless an earlier version has taken these."""
         with self.changing.alone():
             snapshot = self.snapshot
@@ -62,7 +63,7 @@ class CurrentSnapshot:
                 snapshot = self.snapshot = self.snapshot.merged()
         return snapshot
 
-    def _new_ids(self, ids: Any, n_objects: int, *, is_new: bool) -> np.ndarray[Any, Any]:
+    def _new_ids(self, ids: Any, n_objects: int, *, is_new: bool) -> Array:
         """Return the ids of objects that are to be added."""
         snapshot = self.snapshot
         if ids is None:
@@ -92,24 +93,22 @@ class _Recent:
         self._snapshot: Snapshot | None = None  # the one with these ids
         self._ids: set[Any] = set()
 
-    def find(
-        self, snapshot: Snapshot, names: np.ndarray[Any, Any]
-    ) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def find(self, snapshot: Snapshot, names: Array) -> Bools:
         """Return which of some ids are in use."""
         if self._snapshot is not snapshot:
             self._ids = {name for segment in snapshot.segments[1:] for name in segment.ids.tolist()}
             self._snapshot = snapshot
-        is_known: np.ndarray[Any, np.dtype[np.bool_]] = find_ids(snapshot.segments[:1], names)
+        is_known: Bools = find_ids(snapshot.segments[:1], names)
         is_known |= np.array([name in self._ids for name in names.tolist()], dtype=bool)
         return is_known
 
-    def add(self, before: Snapshot, after: Snapshot, names: np.ndarray[Any, Any]) -> None:
+    def add(self, before: Snapshot, after: Snapshot, names: Array) -> None:
         """Record the ids that were added."""
         if self._follows(before, after):
             self._ids.update(names.tolist())
             self._snapshot = after
 
-    def remove(self, before: Snapshot, after: Snapshot, names: np.ndarray[Any, Any]) -> None:
+    def remove(self, before: Snapshot, after: Snapshot, names: Array) -> None:
         """Record the ids that were removed."""
         if self._follows(before, after):
             self._ids.difference_update(names.tolist())

@@ -4,17 +4,12 @@ import operator
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
 
-import numpy as np
-
+from fastmks._util.arrays import Array, Bools, Floats, Int64s
 from fastmks._util.wording import counted
 from fastmks.engines.base import Cost
 
 __all__ = ["Hits", "HitsAbove", "Stats", "make_stats"]
-
-_Values: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-_Indices: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,14 +136,14 @@ class Hits:
     array([['up', 'right']], dtype='<U5')
     """
 
-    values: _Values
-    indices: _Indices
-    ids: np.ndarray[Any, Any]
+    values: Floats
+    indices: Int64s
+    ids: Array
     stats: Stats
-    gap: _Values
-    evaluated: np.ndarray[Any, np.dtype[np.bool_]] | None = None
+    gap: Floats
+    evaluated: Bools | None = None
 
-    def __iter__(self) -> Iterator[np.ndarray[Any, Any]]:
+    def __iter__(self) -> Iterator[Array]:
         yield self.values
         yield self.indices
 
@@ -183,20 +178,20 @@ class HitsAbove:
     [6. 4. 2.] [2 1 0]
     """
 
-    offsets: _Indices
-    values: _Values
-    indices: _Indices
-    ids: np.ndarray[Any, Any]
+    offsets: Int64s
+    values: Floats
+    indices: Int64s
+    ids: Array
     stats: Stats
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, query: int) -> tuple[_Values, _Indices]:
+    def __getitem__(self, query: int) -> tuple[Floats, Int64s]:
         part = self._part(query)
         return self.values[part], self.indices[part]
 
-    def ids_of(self, query: int) -> np.ndarray[Any, Any]:
+    def ids_of(self, query: int) -> Array:
         """Return the ids of one query's objects, best first.
 
         Examples
@@ -215,7 +210,7 @@ class HitsAbove:
         at %= len(self)
         return slice(int(self.offsets[at]), int(self.offsets[at + 1]))
 
-    def __iter__(self) -> Iterator[tuple[_Values, _Indices]]:
+    def __iter__(self) -> Iterator[tuple[Floats, Int64s]]:
         return (self[query] for query in range(len(self)))
 
     def __repr__(self) -> str:

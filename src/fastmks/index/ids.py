@@ -7,10 +7,11 @@ than the strings themselves: then in an array of Python's strings (see `as_array
 import re
 from collections.abc import Sequence
 from sys import getsizeof
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from fastmks._util.arrays import Array, Bools, Int64s
 from fastmks._util.fork_safe import cached_property
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record
@@ -33,8 +34,6 @@ __all__ = [
     "shown",
 ]
 
-_Array: TypeAlias = np.ndarray[Any, Any]
-_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 _GREATEST = 2**63 - 1
 LONGEST = 1000  # characters of a new id; files of earlier versions may have longer ones
 _REFUSED = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # in new ids
@@ -43,12 +42,12 @@ _SPARE = 32  # characters by which a width may exceed twice the mean length
 _BYTES_AT_ONCE = 1 << 24  # of ids that are searched for
 
 
-def is_text(array: _Array) -> bool:
+def is_text(array: Array) -> bool:
     """Whether an array of ids holds strings."""
     return array.dtype.kind in "UO"
 
 
-def as_array(strings: Sequence[str]) -> _Array:
+def as_array(strings: Sequence[str]) -> Array:
     """Return strings as an array, which takes little more memory than they do.
 
     It has one width where that is at most twice their mean length and some; else it holds Python's
@@ -68,7 +67,7 @@ def _is_even(width: int, n_strings: int, n_characters: int) -> bool:
     return width * n_strings <= _SPARE * n_strings + 2 * n_characters
 
 
-def _join(chunks: Sequence[_Array]) -> _Array:
+def _join(chunks: Sequence[Array]) -> Array:
     """Return one array of several."""
     if len(chunks) == 1:
         return chunks[0]
@@ -88,7 +87,7 @@ def shown(name: Any) -> str:
 class Ids:
     """Ids by position, and positions by id. Never changed; joined when first read."""
 
-    def __init__(self, *chunks: _Array) -> None:
+    def __init__(self, *chunks: Array) -> None:
         self._chunks = chunks
         self._size = sum(map(len, chunks))
         self._first: int | None = None
@@ -103,19 +102,19 @@ class Ids:
     def __len__(self) -> int:
         return self._size
 
-    def extended(self, more: _Array) -> "Ids":
+    def extended(self, more: Array) -> "Ids":
         """Return these ids and more of them."""
         ids = Ids()
         ids._chunks, ids._size = (*self.chunks, more), self._size + len(more)
         return ids
 
     @property
-    def chunks(self) -> tuple[_Array, ...]:
+    def chunks(self) -> tuple[Array, ...]:
         """The ids in chunks, as they were added."""
         return self._chunks or (self.array,)
 
     @cached_property
-    def array(self) -> _Array:
+    def array(self) -> Array:
         """All ids, by position."""
         if self._first is not None:
             return np.arange(self._first, self._first + self._size, dtype=np.int64)
@@ -136,7 +135,7 @@ class Ids:
         array = self.array
         return max(0, int(array[0] if self._size == 1 else array.max()) + 1)
 
-    def at(self, positions: _Positions) -> _Array:
+    def at(self, positions: Int64s) -> Array:
         """Return the ids at some positions."""
         return self.array[positions] if self._first is None else self._first + positions
 
@@ -149,7 +148,7 @@ class Ids:
         """Whether an id lies between the least and the greatest: a fast check."""
         return self._size > 0 and bool(self._least <= name <= self._greatest)
 
-    def find(self, wanted: _Array) -> _Positions:
+    def find(self, wanted: Array) -> Int64s:
         """Return the positions of ids, -1 for unknown ones."""
         if self._size == 0 or len(wanted) == 0:
             return np.full(len(wanted), -1, dtype=np.int64)
@@ -162,7 +161,7 @@ class Ids:
         begins = range(0, len(wanted), step)
         return np.concatenate([self._find_some(wanted[begin : begin + step]) for begin in begins])
 
-    def _find_some(self, wanted: _Array) -> _Positions:
+    def _find_some(self, wanted: Array) -> Int64s:
         """Return the positions of some ids, -1 for unknown ones, which may be longer than all."""
         ordered, order = self._order
         alike = wanted.astype(ordered.dtype, copy=False)
@@ -178,7 +177,7 @@ class Ids:
         )
 
     @cached_property
-    def _order(self) -> tuple[_Array, _Positions]:
+    def _order(self) -> tuple[Array, Int64s]:
         """The ids in order, and the position of each."""
         array = self.array
         order = np.argsort(array, kind="stable").astype(np.int64)
@@ -253,7 +252,7 @@ def restore_ids(record: Record, n_objects: int, *, is_text: bool) -> Ids:
     return ids
 
 
-def _narrowed(array: _Array) -> _Array:
+def _narrowed(array: Array) -> Array:
     """Return strings of one width as Python's strings where that takes much less memory."""
     width = array.dtype.itemsize // 4
     if width <= _SPARE or _is_even(width, len(array), int(np.char.str_len(array).sum())):
@@ -261,7 +260,7 @@ def _narrowed(array: _Array) -> _Array:
     return array.astype(object)
 
 
-def read_mask(only: Any, n_objects: int) -> np.ndarray[Any, np.dtype[np.bool_]] | None:
+def read_mask(only: Any, n_objects: int) -> Bools | None:
     """Return `only` as a mask of the indexed objects, or None where it is none, and so ids."""
     is_list = isinstance(only, (list, tuple)) and len(only) > 0
     if is_list and all(isinstance(item, (bool, np.bool_)) for item in only):
@@ -279,7 +278,7 @@ def read_mask(only: Any, n_objects: int) -> np.ndarray[Any, np.dtype[np.bool_]] 
 
 def added_ids(
     ids: Any, n_objects: int, *, next_id: int, is_text: bool, is_new: bool = True
-) -> _Array:
+) -> Array:
     """Return the ids of objects that are to be added; whether they are in use is not known yet."""
     if ids is not None:
         names = make_ids(ids, n_objects, is_new=is_new)
@@ -290,7 +289,7 @@ def added_ids(
     return number_from(next_id, n_objects)
 
 
-def make_ids(ids: Any, n_objects: int, *, is_new: bool = True) -> _Array:
+def make_ids(ids: Any, n_objects: int, *, is_new: bool = True) -> Array:
     """Return the ids given for n objects, each once; `is_new` unless earlier versions took them."""
     if isinstance(ids, (set, frozenset, dict)):
         raise InvalidArgument("ids must be in the order of the objects; a set has no order.")
@@ -311,7 +310,7 @@ def make_ids(ids: Any, n_objects: int, *, is_new: bool = True) -> _Array:
     return array
 
 
-def _check_new(array: _Array) -> None:
+def _check_new(array: Array) -> None:
     """Refuse new ids that are too long, or that hold characters which some readers refuse."""
     names = array.tolist()
     if max(map(len, names), default=0) <= LONGEST and _REFUSED.search("".join(names)) is None:
@@ -346,13 +345,13 @@ def check_room(next_id: int) -> None:
         raise InvalidArgument("ids must be given: the greatest int64 is one already.")
 
 
-def number_from(first: int, n_objects: int) -> _Array:
+def number_from(first: int, n_objects: int) -> Array:
     """Return the next n numbers as ids."""
     check_room(first + n_objects)
     return np.arange(first, first + n_objects, dtype=np.int64)
 
 
-def check_kind(array: _Array, *, is_text: bool, name: str) -> None:
+def check_kind(array: Array, *, is_text: bool, name: str) -> None:
     """Refuse numbers where the ids of the index are strings, and the other way round."""
     if len(array) and (array.dtype.kind in "UO") != is_text:
         kind = "strings" if is_text else "integers"
@@ -362,7 +361,7 @@ def check_kind(array: _Array, *, is_text: bool, name: str) -> None:
         )
 
 
-def read_ids(ids: Any, name: str) -> _Array:
+def read_ids(ids: Any, name: str) -> Array:
     """Return ids as an array of int64 or of strings."""
     if isinstance(ids, (str, bytes)) or not hasattr(ids, "__iter__"):
         raise InvalidArgument(f"{name} must be a sequence of ids; got the single {ids!r}.")

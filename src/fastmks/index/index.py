@@ -5,8 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
+from fastmks._util.arrays import Array
 from fastmks._util.progress import Progress, as_progress
 from fastmks._util.validation import check_k, check_threads, check_threshold
 from fastmks.engines.approximation import make_approximation
@@ -134,13 +133,13 @@ class Index:
         return self._current.snapshot.settings.kernel
 
     @property
-    def ids(self) -> np.ndarray[Any, Any]:
+    def ids(self) -> Array:
         """The ids of the objects, by position; read-only.
 
         Strings are an array of numpy's, of one width, or one of Python's strings (dtype object)
         where one width would take much more memory.
         """
-        view: np.ndarray[Any, Any] = self._current.snapshot.ids.view()
+        view: Array = self._current.snapshot.ids.view()
         view.flags.writeable = False
         return view
 
@@ -428,7 +427,7 @@ class Index:
         ]
         return snapshot.plan(requests, checked_k)
 
-    def add(self, objects: Any, ids: Any = None) -> np.ndarray[Any, Any]:
+    def add(self, objects: Any, ids: Any = None) -> Array:
         """Add objects; the next search finds them.
 
         They are copied, and come after the present ones: of equal values the older object ranks

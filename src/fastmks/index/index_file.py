@@ -3,12 +3,13 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
+from fastmks._util.arrays import Floats, Int64s
 from fastmks._util.validation import check_function, check_threads
 from fastmks.data.object_lists import list_objects
 from fastmks.engines.faults import named_faults
@@ -39,7 +40,6 @@ __all__ = [
     "write_index",
 ]
 
-_Slots: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 _MOST_SEGMENTS, _MOST_OBJECTS = 1000, 2**48
 _N_PROBES = 5  # objects whose values with each other identify a function
 _LEAST_TOLERANCE = 1e-12
@@ -310,7 +310,7 @@ def _record_probes(snapshot: Snapshot) -> Record:
     return Record({}, {"positions": slots, "values": _probe(segment, slots)})
 
 
-def _probe(segment: Segment, slots: _Slots) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _probe(segment: Segment, slots: Int64s) -> Floats:
     """Return the values of some objects with each other, evaluated again."""
     space = segment.space
 
@@ -319,7 +319,7 @@ def _probe(segment: Segment, slots: _Slots) -> np.ndarray[Any, np.dtype[np.float
 
     some = Space(segment.data.objects(slots), space.kernel, name=name)
     with named_faults(space.kernel, name, name):
-        values: np.ndarray[Any, np.dtype[np.float64]] = _core.scan_matrix(some.core, some.core, 1)
+        values: Floats = _core.scan_matrix(some.core, some.core, 1)
     return values
 
 

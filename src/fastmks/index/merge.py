@@ -1,10 +1,10 @@
 """Merge the answers of segments or shards. Pure functions; order and grouping are free."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from fastmks._util.arrays import Array, Floats
 from fastmks.engines.base import AboveFound, Cost, TopKFound
 
 __all__ = ["NOWHERE", "add_costs", "floors_of", "merge_above", "merge_top_k"]
@@ -34,7 +34,7 @@ def merge_top_k(found: Sequence[TopKFound], k: int) -> TopKFound:
     )
 
 
-def floors_of(found: TopKFound | None, k: int) -> np.ndarray[Any, np.dtype[np.float64]] | None:
+def floors_of(found: TopKFound | None, k: int) -> Floats | None:
     """Return the k-th value of each query, given an answer: objects below it cannot be hits.
 
     An object with an equal value may still come before it. None where fewer than k are known.
@@ -64,9 +64,7 @@ def merge_above(found: Sequence[AboveFound]) -> AboveFound:
     )
 
 
-def _join_ids(
-    ids: Sequence[np.ndarray[Any, Any] | None], *, axis: int
-) -> np.ndarray[Any, Any] | None:
+def _join_ids(ids: Sequence[Array | None], *, axis: int) -> Array | None:
     known = [some for some in ids if some is not None]
     return np.concatenate(known, axis=axis) if len(known) == len(ids) else None
 

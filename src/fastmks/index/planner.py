@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmks._util.arrays import Int64s
 from fastmks._util.wording import counted
 from fastmks.engines.approximation import EXACT
 from fastmks.engines.base import Engine, SearchRequest
@@ -298,6 +299,6 @@ def _key(name: str, n_queries: int, k: int) -> tuple[str, int, int]:
     return name, min(n_queries.bit_length(), 6), k.bit_length()
 
 
-def _spread(n: int, wanted: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _spread(n: int, wanted: int) -> Int64s:
     """Return some positions, evenly spread; the same ones every time."""
     return np.linspace(0, n - 1, min(n, wanted)).astype(np.int64)

@@ -3,10 +3,10 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
 
 import numpy as np
 
+from fastmks._util.arrays import Array, Bools, Floats, Int64s
 from fastmks._util.fork_safe import Lock, cached_property
 from fastmks._util.progress import Progress
 from fastmks.engines.approximation import EXACT
@@ -26,8 +26,7 @@ from fastmks.kernels.objects import Objects, join_objects, joins_at_once
 
 __all__ = ["Segment", "SegmentData", "Settings"]
 
-_Slots: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
-_NONE_REMOVED: _Slots = np.zeros(0, dtype=np.int64)
+_NONE_REMOVED: Int64s = np.zeros(0, dtype=np.int64)
 _SMALL, _SMALL_EXPENSIVE = 1024, 64  # objects; the latter where evaluations take long
 _MOST_CHUNKS = 64  # of objects that are not joined yet
 _SPARE = 8  # extra hits beyond twice k, where some may be removed
@@ -90,7 +89,7 @@ class SegmentData:
     def __len__(self) -> int:
         return len(self._ids)
 
-    def extended(self, objects: Objects, ids: np.ndarray[Any, Any]) -> "SegmentData":
+    def extended(self, objects: Objects, ids: Array) -> "SegmentData":
         """Return small data with more objects; they are joined when first searched."""
         chunks, all_ids = (*self.chunks, objects), self.ids.extended(ids)
         if len(chunks) > _MOST_CHUNKS:
@@ -123,7 +122,7 @@ class SegmentData:
         chunks, made = self._chunks, self._made  # in this order: the engines replace chunks
         return chunks if made is None else (made[0].space.in_first_order(),)
 
-    def objects(self, slots: _Slots) -> Objects:
+    def objects(self, slots: Int64s) -> Objects:
         """Return copies of some objects."""
         space = self.space
         return space.objects.take(space.places_of(slots))
@@ -200,7 +199,7 @@ class Segment:
     same data.
     """
 
-    def __init__(self, data: SegmentData, removed: _Slots = _NONE_REMOVED) -> None:
+    def __init__(self, data: SegmentData, removed: Int64s = _NONE_REMOVED) -> None:
         self.data = data
         self.removed = removed  # slots of the removed objects, increasing
         self._size = len(data) - len(removed)
@@ -214,7 +213,7 @@ class Segment:
         return self.data.space
 
     @cached_property
-    def kept(self) -> _Slots:
+    def kept(self) -> Int64s:
         """The slots of the objects that are not removed."""
         n_objects = len(self.data.ids)  # restores the ids of a file, which checks their number
         is_kept = np.ones(n_objects, dtype=bool)
@@ -222,7 +221,7 @@ class Segment:
         return np.flatnonzero(is_kept).astype(np.int64)
 
     @property
-    def ids(self) -> np.ndarray[Any, Any]:
+    def ids(self) -> Array:
         """The ids of the kept objects."""
         array = self.data.ids.array
         return array if len(self.removed) == 0 else array[self.kept]
@@ -233,12 +232,12 @@ class Segment:
         share = len(self.removed) / len(self.data)
         return share > _MOST_REMOVED or (share > 0 and self.data.lacks_engine)
 
-    def find(self, wanted: np.ndarray[Any, Any]) -> _Slots:
+    def find(self, wanted: Array) -> Int64s:
         """Return the slots of ids, -1 for unknown or removed ones."""
         found = self.data.ids.find(wanted)
         return found if len(self.removed) == 0 else np.where(self._is_removed(found), -1, found)
 
-    def without(self, slots: _Slots) -> "Segment":
+    def without(self, slots: Int64s) -> "Segment":
         """Return the segment with more of its objects removed, given by increasing slots."""
         at = np.searchsorted(self.removed, slots)
         return Segment(self.data, np.insert(self.removed, at, slots))
@@ -252,21 +251,21 @@ class Segment:
             kept = join_objects(self.data.settings.kernel, [kept])
         return (kept,)
 
-    def ids_at(self, positions: _Slots) -> np.ndarray[Any, Any]:
+    def ids_at(self, positions: Int64s) -> Array:
         """Return the ids of the kept objects at these positions in the segment."""
         return self.data.ids.at(self.slots_of(positions))
 
-    def id_chunks(self) -> tuple[np.ndarray[Any, Any], ...]:
+    def id_chunks(self) -> tuple[Array, ...]:
         """The ids of the kept objects, in chunks."""
         return self.data.ids.chunks if len(self.removed) == 0 else (self.ids,)
 
-    def positions_of(self, slots: _Slots) -> _Slots:
+    def positions_of(self, slots: Int64s) -> Int64s:
         """Return the positions, among the kept objects, of those in these slots."""
         if len(self.removed) == 0:
             return slots
         return slots - np.searchsorted(self.removed, slots)
 
-    def slots_of(self, positions: _Slots) -> _Slots:
+    def slots_of(self, positions: Int64s) -> Int64s:
         """Return the slots of the kept objects at these positions."""
         if len(self.removed) == 0:
             return positions
@@ -311,9 +310,7 @@ class Segment:
             costs.append(more.cost)
         return TopKFound(values, slots, found.gap, add_costs(costs)), engine
 
-    def above(
-        self, request: SearchRequest, thresholds: np.ndarray[Any, np.dtype[np.float64]]
-    ) -> tuple[AboveFound, str]:
+    def above(self, request: SearchRequest, thresholds: Floats) -> tuple[AboveFound, str]:
         """Return all at or above each query's threshold, and the engine's name."""
         if len(self.removed) == 0:
             return self._above(request, thresholds)
@@ -332,9 +329,7 @@ class Segment:
         among = self.kept if request.among is None else request.among
         return replace(request, among=among, algorithm="scan", approximation=EXACT)
 
-    def _above(
-        self, request: SearchRequest, thresholds: np.ndarray[Any, np.dtype[np.float64]]
-    ) -> tuple[AboveFound, str]:
+    def _above(self, request: SearchRequest, thresholds: Floats) -> tuple[AboveFound, str]:
         engine = self.engine(request, 1)
         with named_faults(self.data.settings.kernel, request.name_query, self._namer(engine)):
             found = engine.above(request, thresholds)
@@ -363,9 +358,9 @@ class Segment:
         self.data.planner.learn(engine.name, request, k, time.perf_counter() - began)
         return found, engine.name
 
-    def _is_removed(self, slots: _Slots) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def _is_removed(self, slots: Int64s) -> Bools:
         at = np.minimum(np.searchsorted(self.removed, slots), len(self.removed) - 1)
-        is_removed: np.ndarray[Any, np.dtype[np.bool_]] = self.removed[at] == slots
+        is_removed: Bools = self.removed[at] == slots
         return is_removed
 
     def _namer(self, engine: Engine) -> Namer:

@@ -8,10 +8,11 @@ is rebuilt when more than a quarter of it is removed.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from fastmks._util.arrays import Array, Bools, Floats, Int64s
 from fastmks._util.fork_safe import cached_property
 from fastmks._util.validation import check_threads
 from fastmks.engines.approximation import Approximation, split_approximation
@@ -26,8 +27,6 @@ from fastmks.kernels.objects import Objects, join_objects, listed, read_queries
 
 __all__ = ["Snapshot", "find_ids", "first_snapshot", "self_evaluations"]
 
-_Array: TypeAlias = np.ndarray[Any, Any]
-_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 _GROWTH = 2  # each segment has at least this many times the objects of the next
 
 
@@ -53,13 +52,13 @@ class Snapshot:
         return self._size
 
     @cached_property
-    def starts(self) -> _Positions:
+    def starts(self) -> Int64s:
         """The position of the first object of each segment."""
         ends = np.cumsum([len(segment) for segment in self.segments], dtype=np.int64)
         return np.concatenate([np.zeros(1, np.int64), ends])[:-1]
 
     @cached_property
-    def ids(self) -> _Array:
+    def ids(self) -> Array:
         """The ids of all objects, by position."""
         return (
             Ids(*(segment.ids for segment in self.segments)).array
@@ -67,7 +66,7 @@ class Snapshot:
             else self._no_ids
         )
 
-    def ids_at(self, positions: _Positions) -> _Array:
+    def ids_at(self, positions: Int64s) -> Array:
         """Return the ids of the objects at these positions."""
         if self.is_single:
             return self.segments[0].data.ids.at(positions)
@@ -82,10 +81,10 @@ class Snapshot:
         return ids
 
     @property
-    def _no_ids(self) -> _Array:
+    def _no_ids(self) -> Array:
         return np.zeros(0, dtype="U1" if self.settings.has_text_ids else np.int64)
 
-    def find(self, ids: Any, *, name: str) -> list[_Positions]:
+    def find(self, ids: Any, *, name: str) -> list[Int64s]:
         """Return the slots of ids in each segment, -1 elsewhere; an unknown id is an error."""
         wanted = read_ids(ids, name)
         check_kind(wanted, is_text=self.settings.has_text_ids, name=name)
@@ -103,7 +102,7 @@ class Snapshot:
             )
         return found or [np.zeros(0, np.int64)] * len(self.segments)
 
-    def has(self, ids: _Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def has(self, ids: Array) -> Bools:
         """Return which of some ids are in use."""
         return find_ids(self.segments, ids)
 
@@ -127,7 +126,7 @@ class Snapshot:
             return self.segments[0].data.chunks[0]
         return self.like
 
-    def chosen(self, only: Any) -> list[_Positions | None]:
+    def chosen(self, only: Any) -> list[Int64s | None]:
         """Return the slots in each segment of the objects in `only`, ids or a mask, increasing.
 
         None stands for all.
@@ -138,17 +137,17 @@ class Snapshot:
         if mask is None:
             return [np.unique(found[found >= 0]) for found in self.find(only, name="only")]
         positions = np.flatnonzero(mask).astype(np.int64)
-        among: list[_Positions | None] = [np.zeros(0, np.int64)] * len(self.segments)
+        among: list[Int64s | None] = [np.zeros(0, np.int64)] * len(self.segments)
         for i, here in self._by_segment(positions):
             among[i] = self.segments[i].slots_of(positions[here] - self.starts[i])
         return among
 
-    def n_among(self, among: Sequence[_Positions | None]) -> int:
+    def n_among(self, among: Sequence[Int64s | None]) -> int:
         """Return the number of objects in slots that `chosen` returned."""
         some = [slots for slots in among if slots is not None]
         return sum(map(len, some)) if some else len(self)
 
-    def _by_segment(self, positions: _Positions) -> list[tuple[int, _Array]]:
+    def _by_segment(self, positions: Int64s) -> list[tuple[int, Array]]:
         """Return the segments that hold some positions, and a mask of these for each."""
         at = np.searchsorted(self.starts, positions, side="right") - 1
         return [(i, at == i) for i in np.unique(at).tolist()]
@@ -232,7 +231,7 @@ class Snapshot:
         assert best is not None  # k is at least 1, so a segment exists
         return best, main_engine
 
-    def evaluated(self, requests: Sequence[SearchRequest]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def evaluated(self, requests: Sequence[SearchRequest]) -> Bools:
         """Return which objects traced requests evaluated, by position."""
         masks = [
             request.tracer.evaluated(len(segment.data))[segment.kept]
@@ -242,9 +241,7 @@ class Snapshot:
         return np.concatenate(masks)
 
     def above(
-        self,
-        requests: Sequence[SearchRequest],
-        thresholds: np.ndarray[Any, np.dtype[np.float64]],
+        self, requests: Sequence[SearchRequest], thresholds: Floats
     ) -> tuple[AboveFound, str]:
         """Return all at or above each query's threshold, and the main engine."""
         found: list[AboveFound] = []
@@ -272,7 +269,7 @@ class Snapshot:
 
     # Changes.
 
-    def with_added(self, objects: Objects, ids: _Array) -> "Snapshot":
+    def with_added(self, objects: Objects, ids: Array) -> "Snapshot":
         """Return the snapshot with more objects, already checked and owned by the index."""
         next_id = max(self.next_id, Ids(ids).next_number)
         if self._can_wait(len(ids)):
@@ -296,7 +293,7 @@ class Snapshot:
         is_small = tail.data.is_small and size < self.settings.n_small and len(tail.removed) == 0
         return is_small and (len(self.segments) == 1 or len(self.segments[-2]) >= _GROWTH * size)
 
-    def with_removed(self, removed: Sequence[_Positions]) -> "Snapshot":
+    def with_removed(self, removed: Sequence[Int64s]) -> "Snapshot":
         """Return the snapshot without some objects, given by their slots in each segment."""
         segments = []
         for segment, slots in zip(self.segments, removed, strict=True):
@@ -360,7 +357,7 @@ def self_evaluations(requests: Sequence[SearchRequest]) -> int:
     return sum([space.n_self_evaluations for space in spaces])
 
 
-def find_ids(segments: Sequence[Segment], ids: _Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def find_ids(segments: Sequence[Segment], ids: Array) -> Bools:
     """Return which of some ids are those of kept objects in these segments."""
     if len(ids) == 1:
         (name,) = ids.tolist()

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 
+from fastmks._util.arrays import Array, Bools, Floats, Int64s
 from fastmks._util.progress import Progress
 from fastmks.engines.approximation import Approximation
 from fastmks.engines.base import AboveFound, Cost, SearchRequest, TopKFound
@@ -20,9 +21,6 @@ from fastmks.index.snapshot import Snapshot, self_evaluations
 from fastmks.kernels.objects import Objects
 
 __all__ = ["IndexView", "current_of", "merged_view_of", "view_of"]
-
-_Array: TypeAlias = np.ndarray[Any, Any]
-_Slots: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ class IndexView:
         """Return the tree of the first segment, built if need be."""
         return self._snapshot.segments[0].data.engines.tree(progress)
 
-    def has(self, ids: _Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def has(self, ids: Array) -> Bools:
         """Return which of some ids are in use."""
         return self._snapshot.has(ids)
 
@@ -114,7 +112,7 @@ class IndexView:
         """Return queries as a space for each segment."""
         return self._snapshot.queries(queries)
 
-    def chosen(self, only: Any) -> list[_Slots | None]:
+    def chosen(self, only: Any) -> list[Int64s | None]:
         """Return the slots in each segment of the objects in `only`; None where that is None."""
         return self._snapshot.chosen(only)
 
@@ -130,9 +128,7 @@ class IndexView:
         return replace(found, ids=ids, cost=_with_queries(found.cost, requests)), engine
 
     def above(
-        self,
-        requests: Sequence[SearchRequest],
-        thresholds: np.ndarray[Any, np.dtype[np.float64]],
+        self, requests: Sequence[SearchRequest], thresholds: Floats
     ) -> tuple[AboveFound, str]:
         """Return all at or above each query's threshold, with ids, and the main engine."""
         found, engine = self._snapshot.above(requests, thresholds)

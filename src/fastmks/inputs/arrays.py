@@ -9,6 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from fastmks._util.arrays import Array
 from fastmks._util.validation import import_extra
 from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Chunk, Opened, Reading
@@ -71,9 +72,9 @@ def _choose(names: list[str], columns: tuple[str, ...] | None, file: str) -> str
     )
 
 
-def _read_ids(archive: zipfile.ZipFile, file: str, n_rows: int) -> np.ndarray[Any, Any]:
+def _read_ids(archive: zipfile.ZipFile, file: str, n_rows: int) -> Array:
     (chunk,) = _Rows(archive.open(f"{_IDS}.npy"), f"{file}, array 'ids'", most_axes=1).chunks(None)
-    ids: np.ndarray[Any, Any] = np.asarray(chunk.objects)
+    ids: Array = np.asarray(chunk.objects)
     if len(ids) != n_rows or ids.dtype.kind not in "iuU":
         raise InvalidArgument(
             f"{file}: the array 'ids' must hold a whole number or a string for each of the "
@@ -82,7 +83,7 @@ def _read_ids(archive: zipfile.ZipFile, file: str, n_rows: int) -> np.ndarray[An
     return ids
 
 
-def _named_rows(chunks: Iterator[Chunk], ids: np.ndarray[Any, Any] | None) -> Iterator[Chunk]:
+def _named_rows(chunks: Iterator[Chunk], ids: Array | None) -> Iterator[Chunk]:
     done = 0
     for chunk in chunks:
         n = len(chunk.objects)
@@ -172,7 +173,7 @@ class _Rows:
         if self._file.read(1):
             raise InvalidArgument(f"{self._name} has bytes after its array.")
 
-    def _chunk(self, array: np.ndarray[Any, Any]) -> Chunk:
+    def _chunk(self, array: Array) -> Chunk:
         if self.kind != "strings":
             return Chunk(array, None)
         if self.dtype.kind == "U":  # numpy does not check its characters
@@ -200,7 +201,7 @@ class _Rows:
             raise InvalidArgument(f"{self._name} is no .npy file ({str(error)[:200]}).") from error
         return shape, is_fortran and len(shape) > 1, dtype
 
-    def _read(self, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    def _read(self, shape: tuple[int, ...]) -> Array:
         """Return the next numbers, read in pieces, since the size in a header may be wrong."""
         n_bytes = math.prod(shape) * self.dtype.itemsize
         content = bytearray()

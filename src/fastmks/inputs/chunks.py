@@ -7,12 +7,13 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
+from fastmks._util.arrays import Array
 from fastmks.errors import InvalidArgument
 
 __all__ = ["Chunk", "Opened", "Reading", "batches", "join_chunks", "read_names"]
 
 _Item = TypeVar("_Item")
-_Names: TypeAlias = Sequence[str] | np.ndarray[Any, Any]
+_Names: TypeAlias = Sequence[str] | Array
 
 
 class Chunk(NamedTuple):

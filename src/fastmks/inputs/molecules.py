@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
+from fastmks._util.arrays import Array
 from fastmks._util.validation import check_count, import_extra
 from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Chunk, Opened, Reading, batches
@@ -29,7 +29,7 @@ class Fingerprints:
         reach = 0 if radius == 0 else check_count("radius", radius)
         self._generator = rdFingerprintGenerator.GetMorganGenerator(radius=reach, fpSize=bits)
 
-    def of(self, smiles: Sequence[str], places: Sequence[str]) -> np.ndarray[Any, Any]:
+    def of(self, smiles: Sequence[str], places: Sequence[str]) -> Array:
         """Return a row of packed bits for each; `places` are their names in errors."""
         from rdkit import Chem, rdBase
 

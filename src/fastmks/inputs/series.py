@@ -2,18 +2,16 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 
+from fastmks._util.arrays import Floats
 from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Chunk, Opened, Reading, batches
 from fastmks.inputs.headers import is_count, open_header
 from fastmks.inputs.streams import Stream
 
 __all__ = ["open_ucr"]
-
-_Series: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def open_ucr(stream: Stream, reading: Reading) -> Opened:
@@ -29,7 +27,7 @@ def open_ucr(stream: Stream, reading: Reading) -> Opened:
 
 def _tsv_series(
     lines: Iterable[tuple[int, str]], file: str, has_header: bool | None
-) -> Iterator[_Series]:
+) -> Iterator[Floats]:
     is_first = True
     for number, line in lines:
         if not line.strip():
@@ -51,7 +49,7 @@ class _Header:
     has_times: bool = False
 
 
-def _ts_series(lines: Iterable[tuple[int, str]], file: str) -> Iterator[_Series]:
+def _ts_series(lines: Iterable[tuple[int, str]], file: str) -> Iterator[Floats]:
     header, is_data = _Header(), False
     for number, line in lines:
         text = line.strip()
@@ -77,7 +75,7 @@ def _note(words: list[str], header: _Header) -> None:
         header.has_times = is_true
 
 
-def _ts_line(text: str, header: _Header, place: str) -> _Series:
+def _ts_line(text: str, header: _Header, place: str) -> Floats:
     """Return (time,) of one channel, else (time, channels)."""
     if header.has_times or text.startswith("("):
         raise InvalidArgument(f"{place}: series with time stamps are not read; resample them.")
@@ -91,7 +89,7 @@ def _ts_line(text: str, header: _Header, place: str) -> _Series:
     return channels[0] if len(channels) == 1 else np.stack(channels, axis=1)
 
 
-def _numbers(fields: list[str], place: str) -> _Series:
+def _numbers(fields: list[str], place: str) -> Floats:
     try:
         numbers = np.array([float("nan" if f.strip() == "?" else f) for f in fields])
     except ValueError as error:

@@ -2,10 +2,10 @@
 
 import csv
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
+from fastmks._util.arrays import Array
 from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Chunk, Opened, Reading, batches
 from fastmks.inputs.headers import is_number
@@ -130,7 +130,7 @@ def _vectors(
         yield Chunk(vectors, _ids(batch, layout))
 
 
-def _numbers(fields: list[list[str]]) -> np.ndarray[Any, Any] | None:
+def _numbers(fields: list[list[str]]) -> Array | None:
     """Return the fields as numbers; None where one is none."""
     if any("_" in "".join(row) for row in fields):
         return None

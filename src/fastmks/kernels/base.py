@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, cast
 
-import numpy as np
-
+from fastmks._util.arrays import Floats
 from fastmks._util.validation import check_number
 from fastmks.errors import InvalidArgument
 
@@ -79,9 +78,7 @@ class Kernel(ABC):
 
         return evaluate_pair(self, x, y)
 
-    def matrix(
-        self, A: Any, B: Any = None, *, threads: int | None = None
-    ) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def matrix(self, A: Any, B: Any = None, *, threads: int | None = None) -> Floats:
         """Return K(a, b) for every a in A and b in B (B = A when not given), as float64.
 
         A search ranks and returns the same values.

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from fastmks import _core
+from fastmks._util.arrays import Int32s, Int64s
 from fastmks.data import Store
 from fastmks.data.counts import CountStore, make_counts, restore_counts
 from fastmks.data.graphs import GRAPHS, Graphs, join_graphs, list_graphs, read_graphs
@@ -27,9 +28,9 @@ _MOST_ITERATIONS = 1000
 class _Features(NamedTuple):
     """Counts of features: graph `objects[i]` has the feature of `columns[i]` `counts[i]` times."""
 
-    objects: np.ndarray[Any, np.dtype[np.int64]]
-    columns: np.ndarray[Any, np.dtype[np.int32]]
-    counts: np.ndarray[Any, np.dtype[np.int64]]
+    objects: Int64s
+    columns: Int32s
+    counts: Int64s
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ class WeisfeilerLehman(GraphKernel):
         )
 
 
-def _signatures(graphs: Graphs, colours: np.ndarray[Any, np.dtype[np.int32]]) -> list[bytes]:
+def _signatures(graphs: Graphs, colours: Int32s) -> list[bytes]:
     """Each node's colour, then those of its neighbours in increasing order, as bytes."""
     n_nodes = len(colours)
     lengths = np.diff(graphs.offsets) + 1
@@ -185,9 +186,7 @@ def _signatures(graphs: Graphs, colours: np.ndarray[Any, np.dtype[np.int32]]) ->
     return _cut(signatures, ends)
 
 
-def _cut(
-    numbers: np.ndarray[Any, np.dtype[np.int32]], ends: np.ndarray[Any, np.dtype[np.int64]]
-) -> list[bytes]:
+def _cut(numbers: Int32s, ends: Int64s) -> list[bytes]:
     """Return the bytes of numbers, cut at these ends."""
     text = numbers.tobytes()
     at = [0, *(ends * numbers.itemsize).tolist()]

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from fastmks._util.arrays import Int64s
 from fastmks.data import Store
 from fastmks.data.bits import BitStore
 from fastmks.data.fasta import Fasta
@@ -35,7 +36,6 @@ __all__ = [
 
 # The fields to follow from an object, and the key of the kernel that compares that part.
 _Key: TypeAlias = tuple[tuple[int, ...], Hashable]
-_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +66,11 @@ class Objects:
         """The same objects in memory of their own."""
         return Objects({key: store.copy() for key, store in self.stores.items()})
 
-    def take(self, positions: _Positions) -> "Objects":
+    def take(self, positions: Int64s) -> "Objects":
         """The objects at these positions, in this order, in memory of their own."""
         return Objects({key: store.take(positions) for key, store in self.stores.items()})
 
-    def get(self, positions: _Positions) -> Any:
+    def get(self, positions: Int64s) -> Any:
         """The objects at these positions, as something that `read_objects` reads.
 
         Objects with fields are tuples; a field that no part of the kernel reads is None.

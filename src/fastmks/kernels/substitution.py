@@ -7,6 +7,7 @@ import numpy as np
 
 from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
+from fastmks._util.arrays import Floats
 from fastmks._util.validation import check_number
 from fastmks.errors import InvalidArgument
 
@@ -104,7 +105,7 @@ class Substitution:
         return f"Substitution({self.letters!r}, {self.scores!r})"
 
     @property
-    def array(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def array(self) -> Floats:
         """The scores as an array."""
         return np.array(self.scores, dtype=np.float64)
 
@@ -148,15 +149,13 @@ class Substitution:
             part = part.only(part.letters.replace(heaviest, ""))
         return part
 
-    def _exponents(self, beta: float) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def _exponents(self, beta: float) -> Floats:
         diagonal = np.diag(self.array)
-        scaled: np.ndarray[Any, np.dtype[np.float64]] = beta * (
-            self.array - (diagonal[:, None] + diagonal[None, :]) / 2.0
-        )
+        scaled: Floats = beta * (self.array - (diagonal[:, None] + diagonal[None, :]) / 2.0)
         return scaled
 
 
-def _read_scores(scores: Any, size: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _read_scores(scores: Any, size: int) -> Floats:
     try:
         with own_arithmetic():
             array = np.array(scores, dtype=np.float64)

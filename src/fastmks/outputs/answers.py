@@ -3,17 +3,17 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from fastmks._util.arrays import Array
 from fastmks.errors import InvalidArgument
 from fastmks.index.hits import Hits, HitsAbove
 from fastmks.index.ids import as_array
 
 __all__ = ["Answers", "answers_of", "no_utf8"]
 
-_Array: TypeAlias = np.ndarray[Any, Any]
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -30,17 +30,17 @@ class Answers:
     [('q', 1, 'b', 2.0), ('q', 2, 'a', 1.0)]
     """
 
-    queries: _Array  # (n_queries,) the ids of the queries
-    offsets: _Array
-    ids: _Array
-    values: _Array
-    gap: _Array | None = None  # (n_queries,) of an approximate search
+    queries: Array  # (n_queries,) the ids of the queries
+    offsets: Array
+    ids: Array
+    values: Array
+    gap: Array | None = None  # (n_queries,) of an approximate search
     k: int | None = None  # hits of each query, where all have the same number
 
     @property
-    def counts(self) -> _Array:
+    def counts(self) -> Array:
         """The number of hits of each query."""
-        counts: _Array = np.diff(self.offsets)
+        counts: Array = np.diff(self.offsets)
         return counts
 
     @property
@@ -56,7 +56,7 @@ class Answers:
         """
         return ("query", "rank", "id", "value", *(() if self.gap is None else ("gap",)))
 
-    def columns(self) -> dict[str, _Array]:
+    def columns(self) -> dict[str, Array]:
         """Return the hits by field, one entry for each.
 
         Examples

@@ -4,17 +4,16 @@ import io
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
-from typing import IO, Any, TypeAlias, cast
+from typing import IO, Any, cast
 
 import numpy as np
 
+from fastmks._util.arrays import Array
 from fastmks._util.validation import import_extra
 from fastmks.index.ids import is_text
 from fastmks.outputs.answers import Answers, no_utf8
 
 __all__ = ["npz_pieces", "parquet_pieces"]
-
-_Array: TypeAlias = np.ndarray[Any, Any]
 
 
 class _Sink(io.RawIOBase):
@@ -101,7 +100,7 @@ class _Spool:
         self._file = cast("IO[bytes]", tempfile.TemporaryFile())  # noqa: SIM115, until `pieces`
         self._parts: list[tuple[np.dtype[Any], int]] = []
 
-    def add(self, array: _Array) -> None:
+    def add(self, array: Array) -> None:
         """Append an array; strings of Python become numpy strings, which need no pickle."""
         array = array.astype(str) if array.dtype.kind == "O" else array
         self._file.write(np.ascontiguousarray(array).tobytes())

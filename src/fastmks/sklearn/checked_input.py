@@ -10,6 +10,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_non_negative
 
+from fastmks._util.arrays import Array
 from fastmks.data.frames import is_table
 from fastmks.data.graphs import GRAPHS
 from fastmks.data.sets import SETS
@@ -107,7 +108,7 @@ def _refuse_words(X: Any, kernel: Kernel) -> None:
         read_objects(list(X), kernel, name="X")
 
 
-def check_targets(estimator: Any, X: Any, y: Any) -> np.ndarray[Any, Any]:
+def check_targets(estimator: Any, X: Any, y: Any) -> Array:
     """Return y as an array of one target for each object, or of a row of them."""
     if y is None:
         raise InvalidArgument(
@@ -117,14 +118,14 @@ def check_targets(estimator: Any, X: Any, y: Any) -> np.ndarray[Any, Any]:
         raise InvalidArgument(
             f"y must have one target, or a row of them, for each object; got {y!r}."
         )
-    targets: np.ndarray[Any, Any] = check_array(
+    targets: Array = check_array(
         y, ensure_2d=False, dtype=None, input_name="y", estimator=estimator
     )
     check_consistent_length(X, targets)
     return targets
 
 
-def warn_of_column(targets: np.ndarray[Any, Any]) -> None:
+def warn_of_column(targets: Array) -> None:
     """Warn, as scikit-learn does, of a y that is a column where a 1-D array was meant."""
     if targets.ndim == 2 and targets.shape[1] == 1:
         warnings.warn(

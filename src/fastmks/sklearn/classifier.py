@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, MultiOutputMixin
 from sklearn.utils.multiclass import check_classification_targets
 
+from fastmks._util.arrays import Array, Floats
 from fastmks.sklearn.checked_input import check_targets, warn_of_column
 from fastmks.sklearn.estimator import KernelEstimator
 from fastmks.sklearn.voting import check_weights, make_weights, vote_shares
@@ -81,7 +82,7 @@ class KernelNeighborsClassifier(MultiOutputMixin, ClassifierMixin, KernelEstimat
             self._keep(self._make_index(objects))
         return self
 
-    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+    def predict(self, X: Any) -> Array:
         """Return the class with most votes; of equal votes, the smaller class.
 
         Parameters
@@ -141,7 +142,7 @@ class KernelNeighborsClassifier(MultiOutputMixin, ClassifierMixin, KernelEstimat
     def _more_tags(self) -> dict[str, Any]:
         return {"multilabel": True}  # scikit-learn adds the tags of the bases
 
-    def _keep_classes(self, columns: np.ndarray[Any, Any]) -> None:
+    def _keep_classes(self, columns: Array) -> None:
         classes = [np.unique(column) for column in columns.T]
         labels = [np.searchsorted(*pair) for pair in zip(classes, columns.T, strict=True)]
         self.outputs_2d_ = len(classes) > 1
@@ -149,10 +150,10 @@ class KernelNeighborsClassifier(MultiOutputMixin, ClassifierMixin, KernelEstimat
         self._labels = np.stack(labels, axis=1)
 
     @property
-    def _class_lists(self) -> list[np.ndarray[Any, Any]]:
+    def _class_lists(self) -> list[Array]:
         return list(self.classes_) if self.outputs_2d_ else [self.classes_]
 
-    def _shares(self, X: Any) -> list[np.ndarray[Any, np.dtype[np.float64]]]:
+    def _shares(self, X: Any) -> list[Floats]:
         values, indices = self._search(X)
         weights = make_weights(values, self.weights, self.index_.kernel)
         labels = self._labels[indices]

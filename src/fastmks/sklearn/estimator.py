@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from fastmks._util.arrays import Floats, Int64s
 from fastmks._util.validation import check_count
 from fastmks.errors import InvalidArgument
 from fastmks.index.hits import Hits
@@ -19,8 +20,6 @@ from fastmks.sklearn.kernel_parameters import changed_kernel, named_parameters
 
 __all__ = ["MODES", "KernelEstimator", "check_mode"]
 
-_Values: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-_Indices: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 _WITHIN_KERNEL = "kernel__"
 MODES = ("connectivity", "values")  # of graphs
 
@@ -83,7 +82,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         reading = Reading.of(self.kernel)
         return {"pairwise": reading.is_pairwise, "requires_positive_X": reading.is_positive}
 
-    def kneighbors(self, X: Any = None, n_neighbors: int | None = None) -> tuple[_Values, _Indices]:
+    def kneighbors(self, X: Any = None, n_neighbors: int | None = None) -> tuple[Floats, Int64s]:
         """Return the fitted objects with the greatest kernel values, for each query.
 
         Parameters
@@ -191,7 +190,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
             )
         return k
 
-    def _graph(self, entries: _Values, indices: _Indices) -> csr_matrix:
+    def _graph(self, entries: Floats, indices: Int64s) -> csr_matrix:
         n_queries, k = indices.shape
         offsets = np.arange(0, n_queries * k + 1, k)
         shape = (n_queries, self.n_samples_fit_)

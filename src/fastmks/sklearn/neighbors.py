@@ -1,19 +1,18 @@
 """Neighbours by kernel value, with the methods that scikit-learn's neighbours have."""
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
+from fastmks._util.arrays import Array, Int64s
 from fastmks.errors import InvalidArgument
 from fastmks.index.hits import HitsAbove
 from fastmks.sklearn.checked_input import threads_of
 from fastmks.sklearn.estimator import MODES, KernelEstimator, check_mode
 
 __all__ = ["KernelNeighbors"]
-
-_Indices: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class KernelNeighbors(KernelEstimator):
@@ -88,9 +87,7 @@ class KernelNeighbors(KernelEstimator):
             self._keep(self._make_index(self._checked_objects(X)))
         return self
 
-    def threshold_neighbors(
-        self, X: Any = None, threshold: Any = None
-    ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    def threshold_neighbors(self, X: Any = None, threshold: Any = None) -> tuple[Array, Array]:
         """Return all fitted objects whose kernel value is at least a threshold, for each query.
 
         The counterpart of scikit-learn's ``radius_neighbors``: there all within a radius, here
@@ -176,7 +173,7 @@ def _without_self(hits: HitsAbove) -> HitsAbove:
     )
 
 
-def _ragged(entries: np.ndarray[Any, Any], offsets: _Indices) -> np.ndarray[Any, Any]:
+def _ragged(entries: Array, offsets: Int64s) -> Array:
     rows = np.empty(len(offsets) - 1, dtype=object)
     for i in range(len(rows)):
         rows[i] = entries[offsets[i] : offsets[i + 1]]

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from fastmks._util.arithmetic import own_arithmetic
+from fastmks._util.arrays import Floats
 from fastmks.errors import InvalidArgument
 from fastmks.sklearn.checked_input import check_targets
 from fastmks.sklearn.estimator import KernelEstimator
@@ -77,7 +78,7 @@ class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator
             self._keep(self._make_index(objects))
         return self
 
-    def predict(self, X: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def predict(self, X: Any) -> Floats:
         """Return the mean of the neighbours' numbers.
 
         Parameters

@@ -1,6 +1,6 @@
 """Objects as a sparse graph of their neighbours, for the next step of a pipeline."""
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -8,6 +8,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fastmks._util.arithmetic import own_arithmetic
+from fastmks._util.arrays import Floats
 from fastmks.engines.faults import named_faults
 from fastmks.engines.space import Space
 from fastmks.errors import InvalidArgument, NotMercerError
@@ -19,7 +20,6 @@ from fastmks.sklearn.estimator import MODES, KernelEstimator, check_mode
 
 __all__ = ["KernelNeighborsTransformer"]
 
-_Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 _ROUNDING = 1e-14  # this share of K(x, x) counts as 0, in squared distances and between K(x, x)
 _IMPOSSIBLE = 1e-6  # no Mercer kernel has squared distances below minus this share
 
@@ -134,7 +134,7 @@ class KernelNeighborsTransformer(
         return self._graph(self._distances(hits, own, self._self_value), hits.indices)
 
     @own_arithmetic()
-    def _distances(self, hits: Hits, own: _Floats, other: float) -> _Floats:
+    def _distances(self, hits: Hits, own: Floats, other: float) -> Floats:
         scale = own + other
         squared = scale - 2.0 * hits.values
         if (squared < -_IMPOSSIBLE * scale).any():
@@ -144,7 +144,7 @@ class KernelNeighborsTransformer(
                 f"squared distance of {squared[query, rank]:.6g}, which no Mercer kernel does. "
                 "Pass mode='values'."
             )
-        distances: _Floats = np.sqrt(np.where(squared > _ROUNDING * scale, squared, 0.0))
+        distances: Floats = np.sqrt(np.where(squared > _ROUNDING * scale, squared, 0.0))
         return distances
 
 
@@ -168,6 +168,6 @@ def _common_self_value(index: Index) -> float:
     return most
 
 
-def _self_values(space: Space) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _self_values(space: Space) -> Floats:
     with named_faults(space.kernel, "X[{}]".format, "X[{}]".format):
         return space.self_values()

@@ -1,16 +1,16 @@
 """Weights of neighbours: equal, by kernel value, or by a function of it."""
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from fastmks._util.arithmetic import own_arithmetic
+from fastmks._util.arrays import Floats
 from fastmks.errors import InvalidArgument
 from fastmks.kernels import Kernel
 
 __all__ = ["check_weights", "make_weights", "vote_shares", "weighted_mean"]
 
-_Values: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 _NAMES = ("uniform", "values")
 
 
@@ -23,7 +23,7 @@ def check_weights(weights: Any) -> None:
         )
 
 
-def make_weights(values: _Values, weights: Any, kernel: Kernel) -> _Values:
+def make_weights(values: Floats, weights: Any, kernel: Kernel) -> Floats:
     """Return the weight of each neighbour of each query, the greatest of a query 1.
 
     Examples
@@ -42,7 +42,7 @@ def make_weights(values: _Values, weights: Any, kernel: Kernel) -> _Values:
 
 
 @own_arithmetic()
-def _scaled(made: _Values, what: str) -> _Values:
+def _scaled(made: Floats, what: str) -> Floats:
     greatest = made.max(axis=1, keepdims=True)
     if not greatest.all():
         query = int(np.flatnonzero(greatest == 0.0)[0])
@@ -51,11 +51,11 @@ def _scaled(made: _Values, what: str) -> _Values:
             "weights='uniform', or a kernel with greater values, such as one of a greater "
             "bandwidth."
         )
-    scaled: _Values = made / greatest  # so that no sum of them overflows
+    scaled: Floats = made / greatest  # so that no sum of them overflows
     return scaled
 
 
-def _called(weights: Any, values: _Values) -> _Values:
+def _called(weights: Any, values: Floats) -> Floats:
     returned = weights(values.copy())
     with own_arithmetic():
         made = np.array(returned, dtype=np.float64)
@@ -75,8 +75,8 @@ def _called(weights: Any, values: _Values) -> _Values:
 
 @own_arithmetic()
 def vote_shares(
-    labels: np.ndarray[Any, np.dtype[np.intp]], weights: _Values, n_classes: int
-) -> _Values:
+    labels: np.ndarray[Any, np.dtype[np.intp]], weights: Floats, n_classes: int
+) -> Floats:
     """Return the share of each class in the votes of each query's neighbours.
 
     Examples
@@ -88,12 +88,12 @@ def vote_shares(
     queries = np.arange(len(labels))
     for labels_of_rank, weights_of_rank in zip(labels.T, weights.T, strict=True):
         votes[queries, labels_of_rank] += weights_of_rank
-    shares: _Values = votes / votes.sum(axis=1, keepdims=True)
+    shares: Floats = votes / votes.sum(axis=1, keepdims=True)
     return shares
 
 
 @own_arithmetic()
-def weighted_mean(targets: _Values, weights: _Values) -> _Values:
+def weighted_mean(targets: Floats, weights: Floats) -> Floats:
     """Return the mean of targets (n_queries, k, n_outputs) by weights (n_queries, k).
 
     Examples
@@ -102,5 +102,5 @@ def weighted_mean(targets: _Values, weights: _Values) -> _Values:
     array([[1.8]])
     """
     total = (targets * weights[:, :, None]).sum(axis=1)
-    mean: _Values = total / weights.sum(axis=1, keepdims=True)
+    mean: Floats = total / weights.sum(axis=1, keepdims=True)
     return mean

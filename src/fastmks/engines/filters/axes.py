@@ -1,18 +1,14 @@
 """Principal axes of vectors, and the number of them with the least search cost."""
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
-
-import numpy as np
 
 from fastmks import _core
+from fastmks._util.arrays import Floats
 from fastmks._util.progress import Progress
 from fastmks.engines.space import Space
 from fastmks.errors import IndexFileError
 
 __all__ = ["Axes", "choose_axes"]
-
-_Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -32,12 +28,12 @@ class Axes:
         return self.core.dimension
 
     @property
-    def rows(self) -> _Floats:
+    def rows(self) -> Floats:
         """The axes themselves."""
         return self.core.rows()
 
     @property
-    def origin(self) -> _Floats | None:
+    def origin(self) -> Floats | None:
         """The point that distances are measured from; None for products."""
         return self.core.origin()
 

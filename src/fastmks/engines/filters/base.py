@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from fastmks._util.arrays import Floats
 from fastmks._util.progress import Progress
 from fastmks.engines.base import AboveFound, Cost, SearchRequest, TopKFound, plain_int64
 from fastmks.engines.space import Space
@@ -66,9 +67,7 @@ class CoreFilter(ABC):
         gap = np.zeros(len(request.queries))
         return TopKFound(values, plain_int64(positions), gap, _cost(counts))
 
-    def above(
-        self, request: SearchRequest, thresholds: np.ndarray[Any, np.dtype[np.float64]]
-    ) -> AboveFound:
+    def above(self, request: SearchRequest, thresholds: Floats) -> AboveFound:
         """Return all at or above each query's threshold."""
         with request.progress.bar(len(request.queries), unit=" queries") as report:
             (offsets, values, positions), counts = type(self).core_above(

@@ -8,12 +8,13 @@ Their number is the one with the least cost for sampled queries.
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
 from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
+from fastmks._util.arrays import Floats, Int64s
 from fastmks._util.progress import Progress
 from fastmks.engines.base import AboveFound, SearchRequest, TopKFound
 from fastmks.engines.faults import Namer, named_faults
@@ -26,8 +27,6 @@ from fastmks.kernels.object_kernel import leaves
 
 __all__ = ["PIVOTS", "Forecast", "Pivots", "build_pivots"]
 
-_Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-_Positions: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 _MOST_PIVOTS = 256
 _FEWEST_SAMPLED, _MOST_SAMPLED = 64, 512  # objects whose Gram matrix chooses the pivots
@@ -106,7 +105,7 @@ class Pivots(CoreFilter):
             request.tracer.note(self.space, self.projection.pivots())
         return super().top_k(request, k)
 
-    def above(self, request: SearchRequest, thresholds: _Floats) -> AboveFound:
+    def above(self, request: SearchRequest, thresholds: Floats) -> AboveFound:
         """Return all at or above each query's threshold."""
         if self._is_scanned(request):
             return Scan(self.space).above(request, thresholds)
@@ -193,11 +192,11 @@ class _Sample(NamedTuple):
     nothing was fitted to them, and then queries.
     """
 
-    candidates: _Positions
-    held_out: _Positions
-    queries: _Positions
-    norms: _Floats  # of all rows
-    cosines: _Floats
+    candidates: Int64s
+    held_out: Int64s
+    queries: Int64s
+    norms: Floats  # of all rows
+    cosines: Floats
 
     @property
     def n_objects(self) -> int:
@@ -209,7 +208,7 @@ class _Step(NamedTuple):
     """A pivot, and the coordinate it gives every row, in cosines."""
 
     pivot: int
-    column: _Floats
+    column: Floats
     is_suspicious: bool  # a row whose part in the span is longer than itself
 
 
@@ -222,7 +221,7 @@ class _Draft:
         self.is_bounded = self.self_values <= _core.largest_self_value
         self.evaluations = 0
         self.forecasts: tuple[Forecast, ...] = ()
-        self.chosen: _Positions = np.empty(0, dtype=np.int64)
+        self.chosen: Int64s = np.empty(0, dtype=np.int64)
         if not self.is_bounded.any():
             return
         sample = self._draw(seed, m)
@@ -247,7 +246,7 @@ class _Draft:
         queries, rest = drawn[:n_queries], drawn[n_queries:]
         return self._read(rest[n_held_out:][:n_candidates], rest[:n_held_out], queries)
 
-    def _read(self, candidates: _Positions, held_out: _Positions, queries: _Positions) -> _Sample:
+    def _read(self, candidates: Int64s, held_out: Int64s, queries: Int64s) -> _Sample:
         rows = np.concatenate([candidates, held_out, queries])
         objects, name = self._taken(candidates)
         taken, name_row = self._taken(rows)
@@ -260,7 +259,7 @@ class _Draft:
         cosines[~np.isfinite(cosines)] = 0.0  # of zero objects
         return _Sample(candidates, held_out, queries, norms, cosines)
 
-    def _taken(self, positions: _Positions) -> tuple[Space, Namer]:
+    def _taken(self, positions: Int64s) -> tuple[Space, Namer]:
         """Return some of the objects, and the texts that errors use for them."""
         return self.space.part(positions), lambda place: self.name(int(positions[place]))
 
@@ -290,13 +289,13 @@ class _Draft:
                 self._look_closely(sample.candidates[found])
                 return
 
-    def _look_closely(self, pivots: _Positions) -> None:
+    def _look_closely(self, pivots: Int64s) -> None:
         """Raise where values with these pivots are more than rounding away from a Mercer kernel."""
         projection = _core.pivot_projection(self.space.core, pivots)
         self.evaluations += projection.build_evaluations + len(pivots) * (len(self.space) - 1)
         projection.project(self.space.core)
 
-    def _choose(self, sample: _Sample) -> _Positions:
+    def _choose(self, sample: _Sample) -> Int64s:
         """Return the pivots, as many as give sampled queries the least cost."""
         queries, name = self._taken(sample.queries)
         objects, name_object = self.space, self.name
@@ -326,7 +325,7 @@ class _Trial:
     """Sampled queries and their hits: counts the objects that the bounds would not prune."""
 
     @own_arithmetic()
-    def __init__(self, sample: _Sample, values: _Floats) -> None:
+    def __init__(self, sample: _Sample, values: Floats) -> None:
         self.sample = sample
         self.n_objects = values.shape[1]
         positions = np.concatenate([sample.candidates, sample.held_out])

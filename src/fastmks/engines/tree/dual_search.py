@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import ClassVar
 
 from fastmks import _core
+from fastmks._util.arrays import Floats
 from fastmks._util.progress import Progress
 from fastmks.engines.base import AboveFound, SearchRequest, TopKFound, plain_int64
 from fastmks.engines.space import Space
@@ -74,9 +73,7 @@ class DualTree:
             )
         return TopKFound(values, plain_int64(positions), gap, cost)
 
-    def above(
-        self, request: SearchRequest, thresholds: np.ndarray[Any, np.dtype[np.float64]]
-    ) -> AboveFound:
+    def above(self, request: SearchRequest, thresholds: Floats) -> AboveFound:
         """Return all at or above each query's threshold, query by query.
 
         Thresholds are given, so no query can use the hits of another.

@@ -2,11 +2,10 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import ClassVar
 
 from fastmks import _core
+from fastmks._util.arrays import Floats
 from fastmks.engines.approximation import EXACT, Approximation
 from fastmks.engines.base import AboveFound, Cost, SearchRequest, TopKFound, plain_int64
 from fastmks.engines.space import Space
@@ -68,11 +67,7 @@ class WalkedTree:
             )
         return TopKFound(values, plain_int64(positions), gap, named_cost(counts, request))
 
-    def above(
-        self,
-        request: SearchRequest,
-        thresholds: np.ndarray[Any, np.dtype[np.float64]],
-    ) -> AboveFound:
+    def above(self, request: SearchRequest, thresholds: Floats) -> AboveFound:
         """Return all at or above each query's threshold."""
         with request.progress.bar(len(request.queries), unit=" queries") as report:
             (offsets, values, positions), counts = _core.tree_above(

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 import numpy as np
 
 from fastmks import _core
+from fastmks._util.arrays import Array
 from fastmks._util.fork_safe import cached_property
 from fastmks._util.progress import Progress
 from fastmks.engines.base import plain_int64
@@ -26,7 +27,7 @@ __all__ = [
     "restore_tree_core",
 ]
 
-_NodeTable: TypeAlias = dict[str, np.ndarray[Any, Any]]
+_NodeTable: TypeAlias = dict[str, Array]
 
 
 class EvaluationCost(NamedTuple):
