@@ -56,7 +56,7 @@ def _facts(index: Index, path: str) -> dict[str, Any]:
         "is_mercer": index.kernel.is_mercer,
         "algorithm": view.settings.algorithm,
         "base": view.settings.base,
-        "parts": view.n_segments,
+        "parts": len(view.segments),
         "has_tree": has_tree,
         "has_filter": has_filter,
     }

@@ -14,9 +14,10 @@ from fastmks.engines.approximation import EXACT, Approximation
 from fastmks.engines.base import AboveFound, Cost, SearchRequest, TopKFound
 from fastmks.engines.traversal import Traversal
 from fastmks.errors import FastmksError, InvalidArgument, ShardError
-from fastmks.index.index import Index
+from fastmks.index.index import Index, index_of
 from fastmks.index.merge import NOWHERE, merge_above, merge_top_k
-from fastmks.index.view import IndexView, merged_view_of, view_of
+from fastmks.index.snapshot import Snapshot
+from fastmks.index.view import IndexView, merged_view_of, self_evaluations, view_of
 
 __all__ = [
     "Answer",
@@ -116,7 +117,8 @@ def describe_shard(index: Index) -> ShardFacts:
 
 def empty_copy(index: Index) -> Index:
     """Return an index like this one, without its objects, to check queries."""
-    return view_of(index).emptied()
+    view = view_of(index)
+    return index_of(Snapshot(view.settings, [], view.like, view.next_id))
 
 
 def find_in_shard(index: Index, ids: Packed) -> Bools:
@@ -175,8 +177,9 @@ def _search(index: Index, queries: Any, search: ShardSearch) -> Answer:
     requests = _requests(view, queries, search)
     found, engine = view.top_k(requests, search.k)
     is_real = found.positions < NOWHERE
+    ids = view.ids_at(np.where(is_real, found.positions, 0))
     positions = np.where(is_real, found.positions + search.start, NOWHERE)
-    return Answer(replace(found, positions=positions), {engine: view.n_among(requests)})
+    return _answer(view, requests, replace(found, ids=ids, positions=positions), engine)
 
 
 def search_shard_above(index: Index, queries: Any, packed: Packed) -> Answer:
@@ -190,8 +193,21 @@ def search_shard_above(index: Index, queries: Any, packed: Packed) -> Answer:
         if len(thresholds) == 1:  # one for all, since the number of queries was unknown
             thresholds = np.full(len(requests[0].queries), thresholds[0])
         found, engine = view.above(requests, thresholds)
-        positions = found.positions + search.start
-        return Answer(replace(found, positions=positions), {engine: view.n_among(requests)})
+        ids, positions = view.ids_at(found.positions), found.positions + search.start
+        return _answer(view, requests, replace(found, ids=ids, positions=positions), engine)
+
+
+def _answer(
+    view: IndexView,
+    requests: Sequence[SearchRequest],
+    found: TopKFound | AboveFound,
+    engine: str,
+) -> Answer:
+    """Return the answer with the evaluations that preparing the queries took."""
+    self_values = found.cost.self_evaluations + self_evaluations(requests)
+    cost = replace(found.cost, self_evaluations=self_values)
+    n_objects = view.n_among([request.among for request in requests])
+    return Answer(replace(found, cost=cost), {engine: n_objects})
 
 
 def find_nothing(none: Packed, queries: Any) -> Answer:

@@ -10,7 +10,8 @@ from fastmks.data.fasta import Fasta
 from fastmks.engines.space import Space
 from fastmks.errors import InvalidArgument
 from fastmks.index.ids import added_ids, read_ids, shown
-from fastmks.index.snapshot import Snapshot, find_ids
+from fastmks.index.snapshot import Snapshot
+from fastmks.index.view import find_ids
 from fastmks.kernels.objects import read_more
 
 __all__ = ["CurrentSnapshot", "given_ids"]

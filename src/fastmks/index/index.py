@@ -19,7 +19,8 @@ from fastmks.index.hits import Hits, HitsAbove, make_stats
 from fastmks.index.ids import check_kind, first_ids, read_ids
 from fastmks.index.planner import Plan
 from fastmks.index.segment import Settings
-from fastmks.index.snapshot import Snapshot, first_snapshot, self_evaluations
+from fastmks.index.snapshot import Snapshot, first_snapshot
+from fastmks.index.view import self_evaluations
 from fastmks.kernels import Kernel, as_kernel
 from fastmks.kernels.objects import read_objects
 
