@@ -4,8 +4,6 @@ from contextlib import ContextDecorator
 
 import numpy as np
 
-__all__ = ["own_arithmetic"]
-
 
 class own_arithmetic(ContextDecorator):  # noqa: N801, a context manager
     """A block or a function whose overflow, underflow and NaN are expected.

@@ -4,8 +4,6 @@ import os
 import signal
 import sys
 
-__all__ = ["heed_early_interrupts"]
-
 _INTERRUPTED = 130
 _SCRIPTS = ("fastmks", "fastmks.exe", "fastmks-script.py")
 

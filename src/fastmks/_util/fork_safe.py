@@ -8,8 +8,6 @@ from typing import Any, Generic, TypeVar, overload
 
 from fastmks.errors import InvalidArgument
 
-__all__ = ["Lock", "cached_property"]
-
 _T = TypeVar("_T")
 _PAUSE = 0.05  # seconds between two checks of a waiting thread
 

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator
 
 from fastmks.errors import InvalidArgument
 
-__all__ = ["numbered_lines"]
-
 
 def numbered_lines(
     raw: Iterable[bytes], name: str, *, keep_ends: bool = False

@@ -7,8 +7,6 @@ from typing import TypeAlias
 
 from fastmks import _core
 
-__all__ = ["Progress", "as_progress", "checked_work"]
-
 _Report: TypeAlias = Callable[[int], None]
 _HIDDEN: AbstractContextManager[_Report | None] = nullcontext()
 

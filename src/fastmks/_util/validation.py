@@ -14,19 +14,6 @@ from fastmks._util.arithmetic import own_arithmetic
 from fastmks._util.arrays import Floats
 from fastmks.errors import InvalidArgument
 
-__all__ = [
-    "check_count",
-    "check_function",
-    "check_k",
-    "check_number",
-    "check_seed",
-    "check_threads",
-    "check_threshold",
-    "check_unmasked",
-    "default_threads",
-    "import_extra",
-]
-
 _MOST_THREADS = 1024
 
 

@@ -1,7 +1,5 @@
 """Numbers of things in words."""
 
-__all__ = ["counted"]
-
 
 def counted(n: int, thing: str) -> str:
     """Return n of a thing: in the singular where it is one.

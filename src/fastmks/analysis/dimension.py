@@ -22,9 +22,6 @@ from fastmks.kernels import Kernel
 from fastmks.kernels.object_kernel import leaves
 from fastmks.kernels.objects import Objects
 
-__all__ = ["Sample", "count_balls", "expansion_at", "expansions", "most_balls"]
-
-
 _UNIT = 2.0**-53
 _MOST_VALUES = 1_000_000  # kernel values of a block
 _MOST_EXPENSIVE = 4096  # objects whose values are stored: 128 MiB

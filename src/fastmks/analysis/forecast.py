@@ -13,9 +13,6 @@ from fastmks.engines.traversal import Traversal
 from fastmks.index.index import Index
 from fastmks.kernels.precomputed import Remembered
 
-__all__ = ["MOST_QUERIES", "extrapolate", "measure", "parts_of"]
-
-
 MOST_QUERIES = 100  # a tenth of the sample where no queries are given
 _MOST_PARTS = 4  # of the sample, of one size: the mean is over their trees
 _LEAST_TREE = 16  # objects

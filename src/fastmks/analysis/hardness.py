@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Hardness", "hardness"]
-
-
 _MOST_COVERED = 1000  # objects whose intervals are covered: one cover may evaluate all their pairs
 _DIRECTIONS = 32  # of objects, and as many of queries
 # Shares up to which the advice is a tree, or depends: docs/how-it-works/hardness.md.

@@ -16,8 +16,6 @@ from fastmks.cli.messages import say
 from fastmks.cli.search import search
 from fastmks.cli.serve import serve
 
-__all__ = ["app"]
-
 app = typer.Typer(
     name="fastmks",
     rich_markup_mode=None,  # plain text: importing rich takes longer than the rest

@@ -2,8 +2,6 @@
 
 import re
 
-__all__ = ["as_options"]
-
 _NAMES = (
     *("algorithm", "budget", "columns", "delta", "epsilon", "form", "header", "id_column"),
     *("kernel", "only", "radius", "rank", "relative", "seconds", "threads", "token"),

@@ -15,8 +15,6 @@ from fastmks.cli.options import (
     takes_file_options,
 )
 
-__all__ = ["bench"]
-
 
 @takes_file_options
 def bench(

@@ -23,8 +23,6 @@ from fastmks.cli.options import (
 from fastmks.index.index import Index
 from fastmks.index.view import view_of
 
-__all__ = ["add", "build", "remove"]
-
 IdsOption = Annotated[
     str | None, typer.Option(metavar="FILE", help="File with an id a line; - is standard input.")
 ]

@@ -7,8 +7,6 @@ import typer
 from fastmks.cli.messages import note, one_line, say
 from fastmks.cli.options import ThreadsOption
 
-__all__ = ["check"]
-
 
 def check(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Index files to check.")],

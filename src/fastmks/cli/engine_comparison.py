@@ -19,8 +19,6 @@ from fastmks.index.algorithms import ALGORITHMS
 from fastmks.index.index import Index
 from fastmks.kernels import Kernel, Linear
 
-__all__ = ["compare"]
-
 _ENGINES = (*ALGORITHMS, "numpy")
 
 

@@ -30,8 +30,6 @@ from fastmks.index.index import Index
 from fastmks.inputs import Chunk
 from fastmks.outputs import Answers, answers_of, output_form, write_answers
 
-__all__ = ["FileSearch", "Tally", "answer", "answer_chunks"]
-
 _QUERY = re.compile(r"\b(queries\[)(\d+)")  # the number of a query in errors: in each chunk from 0
 _BINARY = ("npz", "parquet")
 _N_SHOWN = 10  # queries in a table on a terminal

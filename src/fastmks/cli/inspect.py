@@ -26,8 +26,6 @@ from fastmks.cli.options import (
 from fastmks.index.index import Index
 from fastmks.index.view import view_of
 
-__all__ = ["explain", "hardness", "info"]
-
 
 def info(file: IndexArgument, as_json: JsonOption = False) -> None:
     """Show the contents of an index."""

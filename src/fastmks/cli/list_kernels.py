@@ -6,8 +6,6 @@ from dataclasses import asdict
 from fastmks.cli.messages import say
 from fastmks.cli.options import JsonOption
 
-__all__ = ["kernels"]
-
 _BELOW = """
 normalized: before any of them divides by sqrt(K(x, x) K(y, y)): normalized:spectrum:p=3.
 Where a parameter takes several numbers, + stands between them: spectrum:p=2+4 counts runs of 2 to 4

@@ -15,17 +15,6 @@ import typer
 from fastmks.cli.arguments import as_options
 from fastmks.errors import FastmksError
 
-__all__ = [
-    "DEBUG",
-    "data_output",
-    "note",
-    "one_line",
-    "printable",
-    "printable_lines",
-    "say",
-    "shown_logs",
-]
-
 DEBUG = "--debug"  # the option that shows the trace of an error
 
 # Control characters, what ends a line or sets the direction of writing, halves of surrogate pairs.

@@ -22,20 +22,6 @@ from fastmks.kernels import Kernel, as_kernel
 from fastmks.kernels.object_kernel import leaves
 from fastmks.kernels.registry import text_kernels
 
-__all__ = [
-    "check_filled",
-    "default_kernel",
-    "form_named",
-    "id_file",
-    "id_lines",
-    "is_terminal",
-    "kind_of",
-    "load_index",
-    "open_queries",
-    "read_id_list",
-    "read_objects",
-]
-
 _BITS = 2048
 
 

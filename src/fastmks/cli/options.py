@@ -17,30 +17,6 @@ from fastmks.index.algorithms import ALGORITHMS
 from fastmks.kernels import KERNEL_NAMES, Kernel, as_kernel
 from fastmks.kernels.registry import text_kernels
 
-__all__ = [
-    "Algorithm",
-    "AlgorithmOption",
-    "FileOptions",
-    "Form",
-    "IndexArgument",
-    "JsonOption",
-    "KOption",
-    "KernelOption",
-    "ObjectsArgument",
-    "OnlyOption",
-    "OutputForm",
-    "QueriesArgument",
-    "SeedOption",
-    "ThreadsOption",
-    "check_inputs",
-    "check_output",
-    "chosen",
-    "hits_wanted",
-    "kernel_of_text",
-    "takes_approximate_options",
-    "takes_file_options",
-]
-
 _Command: TypeAlias = Callable[..., None]
 _K = 10
 

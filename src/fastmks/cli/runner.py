@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from fastmks.cli.app import app
 from fastmks.cli.messages import DEBUG, note, one_line, printable_lines
 
-__all__ = ["run_app"]
-
 _INTERRUPTED = 130
 _UNREAD = 141  # the exit code of a program that SIGPIPE ended
 

@@ -19,8 +19,6 @@ from fastmks.cli.options import (
     takes_file_options,
 )
 
-__all__ = ["search"]
-
 
 @takes_file_options
 @takes_approximate_options

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["end_by_signals"]
-
 # An exception of a handler is lost when it is raised in a call from C code that clears errors, or
 # in a destructor. A lost one is raised again after this many seconds.
 _AGAIN = 1.0

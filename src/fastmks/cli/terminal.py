@@ -8,8 +8,6 @@ from rich.table import Table
 from fastmks.cli.messages import printable
 from fastmks.outputs import Answers
 
-__all__ = ["show_answers", "show_table", "show_texts"]
-
 _WIDE = 120  # columns, where the width of the terminal is unknown
 _WIDE_TEXTS = 200  # so that a program finds each row in a line
 

@@ -19,8 +19,6 @@ from fastmks.engines.base import Cost, TopKFound
 from fastmks.errors import InvalidArgument
 from fastmks.index.index import Index
 
-__all__ = ["Advice", "Law", "advise", "fit_line", "fit_power"]
-
 _Pairs: TypeAlias = Sequence[tuple[float, float]]
 _N_QUERIES = 64
 _LARGEST_TIMED = 2**16  # objects; a tree of more takes long to build

@@ -14,8 +14,6 @@ from distributed.comm import CommClosedError
 from fastmks._util.progress import Progress
 from fastmks.errors import ClusterError, FastmksError, InvalidArgument, ShardError
 
-__all__ = ["FAN_IN", "Cluster", "Packed", "pack", "unpack"]
-
 FAN_IN = 8  # answers that one task merges
 _SMALL = 2**16  # bytes that may go along with each task
 _PIECE = 2**22  # bytes in one message

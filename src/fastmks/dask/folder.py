@@ -19,8 +19,6 @@ from fastmks.index.index import Index
 from fastmks.index.index_file import index_to_bytes, write_index
 from fastmks.index.load import load, load_bytes
 
-__all__ = ["load_shards", "save_shards"]
-
 _LIST = "shards.json"
 _FORMAT, _VERSION = "fastmks shards", 1
 _LARGEST_LIST = 2**28  # bytes

@@ -5,8 +5,6 @@ from typing import Any
 
 from fastmks.errors import InvalidArgument
 
-__all__ = ["check_folder", "local_path", "make_folder", "place_of"]
-
 
 def check_folder(folder: Any) -> str:
     """Return the path or URL of a folder."""

@@ -25,15 +25,6 @@ from fastmks.index.merge import add_costs
 from fastmks.index.view import view_of
 from fastmks.kernels.objects import join_objects, read_objects
 
-__all__ = [
-    "Digest",
-    "ask_in_one_round",
-    "ask_in_two_rounds",
-    "make_digest",
-    "merge_blocks",
-    "merge_here",
-]
-
 _N_SAMPLED = 16  # objects of each shard in the digest
 
 

@@ -19,8 +19,6 @@ from fastmks.index.ids import check_room, is_text, shown
 from fastmks.index.index import Index
 from fastmks.kernels import Kernel
 
-__all__ = ["BuildSettings", "Shard", "build_shards", "check_alike", "check_unique", "load_named"]
-
 _IDS_AT_ONCE = 2**28  # bytes of ids that one worker compares
 
 

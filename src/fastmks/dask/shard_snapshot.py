@@ -26,8 +26,6 @@ from fastmks.index.index import Index
 from fastmks.index.view import IndexView, view_of
 from fastmks.kernels.objects import join_objects, read_more
 
-__all__ = ["ShardSnapshot", "is_collection"]
-
 _SMALL_SHARD = 1024  # objects; a shard with fewer takes added ones, however large the others are
 
 

@@ -19,26 +19,6 @@ from fastmks.index.merge import NOWHERE, merge_above, merge_top_k
 from fastmks.index.snapshot import Snapshot
 from fastmks.index.view import IndexView, merged_view_of, self_evaluations, view_of
 
-__all__ = [
-    "Answer",
-    "ShardFacts",
-    "ShardSearch",
-    "add_to_shard",
-    "describe_shard",
-    "empty_copy",
-    "find_in_shard",
-    "find_nothing",
-    "get_from_shard",
-    "given_queries",
-    "merge_answers",
-    "queries_named",
-    "remove_from_shard",
-    "search_routed",
-    "search_shard",
-    "search_shard_above",
-    "shard_named",
-]
-
 
 @dataclass(frozen=True)
 class ShardFacts:

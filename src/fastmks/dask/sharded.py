@@ -58,8 +58,6 @@ from fastmks.index.index import Index
 from fastmks.kernels import Kernel, as_kernel
 from fastmks.kernels.objects import joins_at_once
 
-__all__ = ["ShardInfo", "ShardedIndex"]
-
 sizeof.register(Index)(lambda index: index.nbytes)  # so that Dask moves queries, not shards
 
 

@@ -18,15 +18,6 @@ from fastmks.engines.base import AboveFound, TopKFound
 from fastmks.index.hits import Hits, HitsAbove, Stats, make_stats
 from fastmks.index.merge import add_costs
 
-__all__ = [
-    "Blocks",
-    "Context",
-    "DistributedHits",
-    "DistributedHitsAbove",
-    "make_hits",
-    "make_hits_above",
-]
-
 _Answered = TypeVar("_Answered", Hits, HitsAbove)
 
 

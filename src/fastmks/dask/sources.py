@@ -16,8 +16,6 @@ from fastmks.data.fasta import Fasta, read_fasta
 from fastmks.errors import InvalidArgument
 from fastmks.index.ids import read_ids
 
-__all__ = ["File", "Loaded", "Partition", "is_distributed", "load_partition", "make_partitions"]
-
 _FASTA = (".fasta", ".fa", ".faa", ".fna", ".ffn")
 _PARQUET = (".parquet", ".pq")
 _WANTED = (

@@ -7,8 +7,6 @@ from typing import Any, ClassVar, TypeVar
 from fastmks._util.arrays import Int64s
 from fastmks.files.record import Record
 
-__all__ = ["Store"]
-
 _Self = TypeVar("_Self", bound="Store")
 
 

@@ -18,18 +18,6 @@ from fastmks.data.vectors import SparseStore
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record, restoring
 
-__all__ = [
-    "FORMS",
-    "BitStore",
-    "bits_of_members",
-    "is_bit_vector",
-    "join_bits",
-    "read_bit_array",
-    "read_bit_vectors",
-    "read_sparse_bits",
-    "restore_bits",
-]
-
 FORMS = "Pass packed bits as uint8 or uint64, booleans, RDKit bit vectors or sets of ints."
 
 _LINE = 64  # bytes of a cache line: rows are whole ones

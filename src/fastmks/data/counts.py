@@ -21,8 +21,6 @@ from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record, nest
 from fastmks.files.values import from_plain, to_plain
 
-__all__ = ["CountStore", "Vocabulary", "make_counts", "restore_counts"]
-
 _MOST_IN_FLOAT32 = 2**24  # float32 holds every whole number up to here
 _MOST_EXACT = 2.0**53  # and float64 up to here
 

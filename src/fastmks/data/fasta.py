@@ -8,8 +8,6 @@ from typing import IO, Any, NamedTuple
 from fastmks._util.lines import numbered_lines
 from fastmks.errors import InvalidArgument
 
-__all__ = ["Fasta", "fasta_records", "read_fasta"]
-
 _GZIP = b"\x1f\x8b"  # how gzip files begin, whatever their name
 
 

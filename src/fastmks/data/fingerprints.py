@@ -34,15 +34,6 @@ from fastmks.data.sets import (
 from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record
 
-__all__ = [
-    "FINGERPRINTS",
-    "join_fingerprints",
-    "read_fingerprint_queries",
-    "read_fingerprints",
-    "read_more_fingerprints",
-    "restore_fingerprints",
-]
-
 _SETS = (
     "An index of sets takes sets of positions: set(v.GetOnBits()) of a bit vector, "
     "set(np.flatnonzero(row).tolist()) of booleans."

@@ -6,8 +6,6 @@ import numpy as np
 
 from fastmks.errors import InvalidArgument
 
-__all__ = ["column_values", "is_table", "read_table", "rows_of"]
-
 _NUMBERS = "biuf"
 
 

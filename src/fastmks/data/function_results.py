@@ -9,8 +9,6 @@ import numpy as np
 from fastmks._util.arithmetic import own_arithmetic
 from fastmks._util.arrays import Array, Floats
 
-__all__ = ["read_returned"]
-
 
 def read_returned(returned: Any, n: int | None) -> float | Floats | str:
     """Return the number or the n numbers, or a text that says what is wrong."""

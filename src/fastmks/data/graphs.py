@@ -28,8 +28,6 @@ from fastmks.data.vocabulary import Vocabulary
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record
 
-__all__ = ["GRAPHS", "Graphs", "join_graphs", "list_graphs", "read_graphs", "restore_graphs"]
-
 _MOST_NODES = 2**31 - 1
 _WAY_OUT = "Pass networkx graphs or pairs (edges, node_labels)."
 

@@ -15,8 +15,6 @@ from fastmks.data.object_lists import is_sparse
 from fastmks.data.vectors import SparseStore
 from fastmks.errors import InvalidArgument
 
-__all__ = ["VECTORS", "SparseRow", "vectors"]
-
 _MOST_ENTRIES = 1 << 24  # of dense rows built from sparse ones: 128 MiB
 
 

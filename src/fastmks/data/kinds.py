@@ -13,20 +13,6 @@ from fastmks._util.arrays import Floats
 from fastmks.data.object_lists import is_sparse
 from fastmks.errors import FastmksError, InvalidArgument
 
-__all__ = [
-    "ANYTHING",
-    "PLAIN",
-    "JsonFormat",
-    "NotJsonError",
-    "ObjectKind",
-    "Schema",
-    "floats",
-    "hashable",
-    "is_of",
-    "refuse",
-    "shown_plain",
-]
-
 Schema: TypeAlias = dict[str, Any]
 _SHOWN = 80  # characters of a value in a message
 

@@ -9,8 +9,6 @@ from fastmks._util.validation import check_unmasked
 from fastmks.data.frames import is_table
 from fastmks.errors import InvalidArgument
 
-__all__ = ["is_equal_to_itself", "is_sparse", "list_objects"]
-
 _PLAIN = (str, bytes, int, type(None))
 
 

@@ -17,16 +17,6 @@ from fastmks.data.vectors import DenseStore
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record
 
-__all__ = [
-    "VALUES",
-    "PrecomputedStore",
-    "join_values",
-    "read_gram_matrix",
-    "read_more_values",
-    "read_value_rows",
-    "restore_values",
-]
-
 _ROWS_AT_A_TIME = 256
 
 

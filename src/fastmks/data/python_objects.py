@@ -13,16 +13,6 @@ from fastmks.data.ragged import offsets_of
 from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record
 
-__all__ = [
-    "PLAIN_DTYPES",
-    "PYTHON_OBJECTS",
-    "Calls",
-    "Functions",
-    "PythonStore",
-    "join_python",
-    "read_only",
-]
-
 PYTHON_OBJECTS = "Python objects"  # the key of every kernel that reads them
 # The dtypes of arrays in a file: by kind, the bytes of each number.
 _SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8)}

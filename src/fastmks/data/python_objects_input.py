@@ -17,14 +17,6 @@ from fastmks.data.restore_checks import check_kind, restored, restored_offsets
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record
 
-__all__ = [
-    "read_more_python",
-    "read_object",
-    "read_python",
-    "read_python_queries",
-    "restore_python",
-]
-
 _MOST_AXES = 32  # that every version of numpy allows
 _WAY_OUT = "Pass a list, a tuple, an array, a pandas object or a generator of objects."
 

@@ -7,8 +7,6 @@ import numpy as np
 
 from fastmks._util.arrays import Array, Int64s
 
-__all__ = ["join_offsets", "offsets_of", "rising", "take_entries", "take_runs"]
-
 
 def offsets_of(lengths: Any) -> Int64s:
     """Return where rows of these lengths begin, and where the last one ends."""

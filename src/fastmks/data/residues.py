@@ -15,14 +15,6 @@ from fastmks.data.strings import check_same_strings, cut_strings, read_strings
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record, restoring
 
-__all__ = [
-    "ResidueStore",
-    "join_residues",
-    "make_more_residues",
-    "make_residues",
-    "restore_residues",
-]
-
 _RARE_RESIDUES, _NEAREST_RESIDUES = "UO", "CK"  # no published matrix scores the former
 
 

@@ -9,8 +9,6 @@ from fastmks.data.ragged import rising
 from fastmks.errors import IndexFileError
 from fastmks.files.record import Record
 
-__all__ = ["check_kind", "restored", "restored_offsets"]
-
 
 def restored(record: Record, name: str, *dtypes: Any, ndim: int = 1) -> Array:
     """Return an array as the core reads it: read-only and contiguous; copied only if need be."""

@@ -18,15 +18,6 @@ from fastmks.data.vectors import SparseStore, restore_sparse
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record, first_difference, nest, restoring
 
-__all__ = [
-    "GramStore",
-    "count_grams",
-    "count_more_grams",
-    "count_query_grams",
-    "join_grams",
-    "restore_grams",
-]
-
 _MOST_LETTERS = 2**31 - 1
 
 # A length, a number of mismatches, and the letters that may stand in for others.

@@ -23,15 +23,6 @@ from fastmks.data.strings import FOR_STRINGS
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record, restoring
 
-__all__ = [
-    "SERIES",
-    "SeriesStore",
-    "join_series",
-    "make_series",
-    "restore_series",
-    "suggest_bandwidth",
-]
-
 _N_DRAWN, _N_PAIRS = 200, 20_000  # examined for a bandwidth
 
 

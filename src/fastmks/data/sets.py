@@ -21,18 +21,6 @@ from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record, nest, restoring
 from fastmks.files.values import from_plain, to_plain
 
-__all__ = [
-    "SETS",
-    "MemberStore",
-    "Members",
-    "check_member",
-    "is_set",
-    "join_sets",
-    "number_members",
-    "read_sets",
-    "restore_sets",
-]
-
 _MOST_MEMBERS = 2**30 - 1  # of one set
 _MOST_NUMBERS = 2**31 - 1
 # Called with each new member and the name of its set: may refuse it.

@@ -11,8 +11,6 @@ from fastmks.data.kinds import JsonFormat, ObjectKind, refuse
 from fastmks.data.object_lists import is_equal_to_itself, list_objects
 from fastmks.errors import InvalidArgument
 
-__all__ = ["FOR_STRINGS", "STRINGS", "check_same_strings", "cut_strings", "read_strings"]
-
 # Advice where strings are given to a kernel of other objects.
 FOR_STRINGS = "For strings pass a kernel that compares them, such as kernels.Spectrum(3)."
 

@@ -22,8 +22,6 @@ from fastmks.data.vectors import (
 )
 from fastmks.errors import InvalidArgument
 
-__all__ = ["make_queries", "make_store"]
-
 _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 _WAY_OUT = "Pass an n x d array, a list of equally long rows, a DataFrame or a scipy.sparse matrix."
 _OTHER_KERNELS = (

@@ -17,18 +17,6 @@ from fastmks.data.restore_checks import check_kind, restored, restored_offsets
 from fastmks.errors import IndexFileError
 from fastmks.files.record import Record, restoring
 
-__all__ = [
-    "MOST_COLUMNS",
-    "DenseStore",
-    "SparseStore",
-    "VectorStore",
-    "join_sparse",
-    "join_vectors",
-    "read_only",
-    "restore_sparse",
-    "restore_vectors",
-]
-
 MOST_COLUMNS = 2**31 - 1
 _CACHE_LINE = 64  # bytes
 _MOST_PADDING = 8  # padding takes at most 1 / _MOST_PADDING of a row

@@ -10,8 +10,6 @@ from fastmks._util.arrays import Int32s
 from fastmks._util.fork_safe import cached_property
 from fastmks.errors import IndexFileError, InvalidArgument
 
-__all__ = ["Vocabulary"]
-
 _MOST_COLUMNS = 2**31 - 1
 
 

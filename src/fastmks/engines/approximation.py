@@ -12,16 +12,6 @@ from fastmks.errors import InvalidArgument
 
 _UNLIMITED = 2**62  # evaluations
 
-__all__ = [
-    "EXACT",
-    "OPTIONS",
-    "Approximation",
-    "Option",
-    "make_approximation",
-    "sample_size",
-    "split_approximation",
-]
-
 
 @dataclass(frozen=True)
 class Option:

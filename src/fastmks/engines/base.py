@@ -15,8 +15,6 @@ from fastmks.engines.space import Space
 from fastmks.engines.traversal import DEFAULT_TRAVERSAL, Traversal
 from fastmks.errors import InvalidArgument
 
-__all__ = ["AboveFound", "Cost", "Engine", "SearchRequest", "TopKFound", "Tracer", "plain_int64"]
-
 
 class Tracer:
     """Record of the objects whose values an engine evaluates."""

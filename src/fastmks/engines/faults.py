@@ -14,8 +14,6 @@ from fastmks.errors import (
 from fastmks.kernels.base import Kernel
 from fastmks.kernels.object_kernel import leaves
 
-__all__ = ["Namer", "finite_advice", "named_faults"]
-
 Namer: TypeAlias = Callable[[int], str]
 
 _MOST_PIVOTS_NAMED = 8

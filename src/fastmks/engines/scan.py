@@ -10,8 +10,6 @@ from fastmks._util.arrays import Floats
 from fastmks.engines.base import AboveFound, Cost, SearchRequest, TopKFound, plain_int64
 from fastmks.engines.space import Space
 
-__all__ = ["Scan"]
-
 
 @dataclass(frozen=True)
 class Scan:

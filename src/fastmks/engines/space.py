@@ -15,15 +15,6 @@ from fastmks.kernels.base import Kernel, Normalized, OnField, Product, Scaled, S
 from fastmks.kernels.object_kernel import ObjectKernel, leaves
 from fastmks.kernels.objects import Objects, read_objects, read_one, read_queries
 
-__all__ = [
-    "Rounding",
-    "Space",
-    "chosen_isa",
-    "evaluate_matrix",
-    "evaluate_pair",
-    "has_normalization",
-]
-
 
 class Rounding(NamedTuple):
     """|value - exact value| <= relative * sqrt(K(x, x) K(y, y)) + absolute, for every pair."""

@@ -7,8 +7,6 @@ from fastmks import _core
 from fastmks._util.validation import check_count, check_number
 from fastmks.errors import InvalidArgument
 
-__all__ = ["BOUNDS", "DEFAULT_TRAVERSAL", "Traversal", "check_base", "check_traversal"]
-
 BOUNDS = ("ball", "cap", "shell", "parent")
 _ORDERS = ("auto", "best-first", "level")
 

@@ -9,8 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-__all__ = ["mode_of", "optional_flags", "replace_file", "set_mode", "sync_folder"]
-
 try:
     import fcntl
 except ImportError:  # Windows, where an open file cannot be removed: as good as a lock

@@ -21,8 +21,6 @@ from fastmks.files.atomic import optional_flags, replace_file
 from fastmks.files.header import ALIGNMENT, BLOCK, Layout, make_header, read_layout
 from fastmks.files.record import Record
 
-__all__ = ["Container", "container_of", "from_bytes", "open_record", "to_bytes", "write_record"]
-
 _BLOCKS_AT_ONCE = 16  # blocks that a thread checks before it can be stopped
 _SEEKING = threading.Lock()
 

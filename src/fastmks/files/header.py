@@ -14,8 +14,6 @@ from fastmks._util.arrays import Array
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record
 
-__all__ = ["ALIGNMENT", "BLOCK", "VERSION", "Entry", "Layout", "make_header", "read_layout"]
-
 ALIGNMENT = 64  # every array begins at a multiple of this in the file
 BLOCK = 1 << 20  # bytes that share a checksum
 VERSION = 1

@@ -10,8 +10,6 @@ from fastmks.files.atomic import optional_flags
 from fastmks.files.journal import name_content, read_journal
 from fastmks.files.locking import is_at, lock_at_once
 
-__all__ = ["changing", "journal_of", "lock_file", "n_pending", "not_served"]
-
 
 def journal_of(file: Path) -> Path:
     """Return the journal that belongs to the file of an index."""

@@ -35,8 +35,6 @@ from fastmks.files.atomic import replace_file, set_mode
 from fastmks.files.header import read_layout
 from fastmks.files.locking import is_at, lock_at_once
 
-__all__ = ["Journal", "Read", "name_content", "read_journal"]
-
 _MAGIC, _MAGIC_1 = b"fastmks journal 2\n", b"fastmks journal 1\n"
 _MARKS = len(_MAGIC) + 65  # where the marks begin; in version 1 the frames
 _MARK = struct.Struct("<QQI")  # frames, bytes, checksum

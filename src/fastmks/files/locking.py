@@ -8,8 +8,6 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["HAS_LOCKS", "is_at", "lock_at_once"]
-
 HAS_LOCKS = fcntl is not None
 
 

@@ -12,8 +12,6 @@ import numpy as np
 from fastmks._util.arrays import Array
 from fastmks.errors import IndexFileError
 
-__all__ = ["Record", "first_difference", "nest", "restoring"]
-
 _T = TypeVar("_T")
 _KINDS = {dict: "an object", list: "a list", str: "a string", int: "a whole number", bool: "a bool"}
 

@@ -13,8 +13,6 @@ from fastmks._util.arrays import Array
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record
 
-__all__ = ["from_plain", "to_plain"]
-
 _MOST_DEPTH = 32  # of tuples within tuples
 _LEAST, _MOST = -(2**63), 2**63 - 1
 # How a value is kept: most are strings, whole numbers or bytes, and JSON is for the rest.

@@ -10,8 +10,6 @@ from fastmks.engines.tree.single_search import WalkedTree
 from fastmks.errors import InvalidArgument
 from fastmks.index.planner import Planner
 
-__all__ = ["ALGORITHMS", "Algorithm", "check_algorithm"]
-
 
 @dataclass(frozen=True)
 class Algorithm:

@@ -20,8 +20,6 @@ from fastmks.kernels import Kernel
 from fastmks.kernels.objects import Objects, restore_objects
 from fastmks.kernels.own import has_functions
 
-__all__ = ["BuiltEngines", "HandedBack", "restore_engines"]
-
 
 @dataclass(frozen=True)
 class _Built:

@@ -13,8 +13,6 @@ from fastmks.index.segment import SegmentData
 from fastmks.index.snapshot import Snapshot
 from fastmks.kernels.object_kernel import leaves
 
-__all__ = ["check_snapshot"]
-
 
 @dataclass(frozen=True)
 class _Part:

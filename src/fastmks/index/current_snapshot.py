@@ -14,8 +14,6 @@ from fastmks.index.snapshot import Snapshot
 from fastmks.index.view import find_ids
 from fastmks.kernels.objects import read_more
 
-__all__ = ["CurrentSnapshot", "given_ids"]
-
 
 class CurrentSnapshot:
     """Holder of the current snapshot; a change puts another in its place."""

@@ -9,8 +9,6 @@ from fastmks._util.arrays import Array, Bools, Floats, Int64s
 from fastmks._util.wording import counted
 from fastmks.engines.base import Cost
 
-__all__ = ["Hits", "HitsAbove", "Stats", "make_stats"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Stats:

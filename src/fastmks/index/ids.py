@@ -17,23 +17,6 @@ from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record
 from fastmks.files.values import from_plain, to_plain
 
-__all__ = [
-    "LONGEST",
-    "Ids",
-    "added_ids",
-    "as_array",
-    "check_kind",
-    "check_room",
-    "first_ids",
-    "is_text",
-    "make_ids",
-    "number_from",
-    "read_ids",
-    "read_mask",
-    "restore_ids",
-    "shown",
-]
-
 _GREATEST = 2**63 - 1
 LONGEST = 1000  # characters of a new id; files of earlier versions may have longer ones
 _REFUSED = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # in new ids

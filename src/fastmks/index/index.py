@@ -24,8 +24,6 @@ from fastmks.index.view import self_evaluations
 from fastmks.kernels import Kernel, as_kernel
 from fastmks.kernels.objects import read_objects
 
-__all__ = ["Index", "index_of"]
-
 
 class Index:
     """An index of objects under a kernel.

@@ -30,16 +30,6 @@ from fastmks.kernels.objects import Objects, restore_objects
 from fastmks.kernels.own import has_functions
 from fastmks.kernels.serialise import kernel_facts, kernel_from_facts
 
-__all__ = [
-    "Source",
-    "index_to_bytes",
-    "record_snapshot",
-    "restore_index",
-    "snapshot_from_bytes",
-    "snapshot_to_bytes",
-    "write_index",
-]
-
 _MOST_SEGMENTS, _MOST_OBJECTS = 1000, 2**48
 _N_PROBES = 5  # objects whose values with each other identify a function
 _LEAST_TOLERANCE = 1e-12

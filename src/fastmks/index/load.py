@@ -13,8 +13,6 @@ from fastmks.kernels import Kernel, as_kernel
 if TYPE_CHECKING:
     from fastmks.files.container import Container
 
-__all__ = ["load", "load_bytes"]
-
 _SOON_VERIFIED = 2**26  # bytes
 
 

@@ -7,8 +7,6 @@ import numpy as np
 from fastmks._util.arrays import Array, Floats
 from fastmks.engines.base import AboveFound, Cost, TopKFound
 
-__all__ = ["NOWHERE", "add_costs", "floors_of", "merge_above", "merge_top_k"]
-
 NOWHERE = 2**62  # the position of entries that fill an answer up: after those of all objects
 
 

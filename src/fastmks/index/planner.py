@@ -16,8 +16,6 @@ from fastmks.engines.filters.base import FilterOffer
 from fastmks.engines.filters.choose import guess_filter_seconds, offer_filter
 from fastmks.index.built_engines import BuiltEngines
 
-__all__ = ["Forecast", "Plan", "Planner", "merge_plans"]
-
 _FEW_OBJECTS = 512  # are scanned quickly
 _MANY_HITS = 32  # bounds prune too little where one object in this many is a hit
 _N_RACED = 8  # queries on which two engines are compared

@@ -24,8 +24,6 @@ from fastmks.kernels import Kernel
 from fastmks.kernels.object_kernel import leaves
 from fastmks.kernels.objects import Objects, join_objects, joins_at_once
 
-__all__ = ["Segment", "SegmentData", "Settings"]
-
 _NONE_REMOVED: Int64s = np.zeros(0, dtype=np.int64)
 _SMALL, _SMALL_EXPENSIVE = 1024, 64  # objects; the latter where evaluations take long
 _MOST_CHUNKS = 64  # of objects that are not joined yet

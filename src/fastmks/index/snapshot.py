@@ -16,8 +16,6 @@ from fastmks.index.segment import Segment, SegmentData, Settings
 from fastmks.index.view import IndexView
 from fastmks.kernels.objects import Objects, join_objects
 
-__all__ = ["Snapshot", "first_snapshot"]
-
 _GROWTH = 2  # each segment has at least this many times the objects of the next
 
 

@@ -29,15 +29,6 @@ if TYPE_CHECKING:
     from fastmks.index.current_snapshot import CurrentSnapshot
     from fastmks.index.index import Index
 
-__all__ = [
-    "IndexView",
-    "current_of",
-    "find_ids",
-    "merged_view_of",
-    "self_evaluations",
-    "view_of",
-]
-
 
 class IndexView:
     """Segments in the order in which their objects were added.

@@ -15,8 +15,6 @@ from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Chunk, Opened, Reading
 from fastmks.inputs.streams import Stream
 
-__all__ = ["open_npy", "open_npz"]
-
 _IDS = "ids"  # the array of an .npz file with the ids of the objects
 _SPARSE = "indptr"  # an array of sparse matrices only
 # The errors of numpy for wrong headers, which are Python expressions.

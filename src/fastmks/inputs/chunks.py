@@ -10,8 +10,6 @@ import numpy as np
 from fastmks._util.arrays import Array
 from fastmks.errors import InvalidArgument
 
-__all__ = ["Chunk", "Opened", "Reading", "batches", "join_chunks", "read_names"]
-
 _Item = TypeVar("_Item")
 _Names: TypeAlias = Sequence[str] | Array
 

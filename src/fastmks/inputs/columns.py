@@ -16,8 +16,6 @@ from fastmks.inputs.streams import Stream
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["open_arrow", "open_parquet"]
-
 
 def open_parquet(stream: Stream, reading: Reading) -> Opened:
     """Open a Parquet file."""

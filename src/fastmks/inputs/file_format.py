@@ -4,8 +4,6 @@ from fastmks.errors import InvalidArgument
 from fastmks.inputs.streams import Stream
 from fastmks.inputs.table_format import is_table
 
-__all__ = ["recognise"]
-
 _MAGIC = {
     b"\x93NUMPY": "npy",
     b"PK\x03\x04": "npz",

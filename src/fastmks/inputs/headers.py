@@ -7,8 +7,6 @@ from itertools import pairwise
 
 from fastmks.errors import InvalidArgument
 
-__all__ = ["are_names", "is_count", "is_id_name", "is_number", "listed", "open_header"]
-
 _WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 _YEAR = re.compile(r"\s*(?:19|20)\d\d\s*")
 _OF_IDS = ("code", "index", "item", "key", "label", "name", "names", "sku", "title", "word")

@@ -11,8 +11,6 @@ from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Chunk, Opened, Reading, batches
 from fastmks.inputs.streams import Stream
 
-__all__ = ["Fingerprints", "open_smiles"]
-
 _NAMES = "names after SMILES"
 _BETWEEN = re.compile(r"[\s,]+")  # no SMILES holds one of these
 

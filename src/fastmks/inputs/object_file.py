@@ -16,8 +16,6 @@ from fastmks.inputs.streams import Stream, damage_named, open_stream
 from fastmks.inputs.tables import open_csv
 from fastmks.inputs.text import open_fasta, open_lines
 
-__all__ = ["FORMS", "ObjectFile", "open_objects"]
-
 _Open: TypeAlias = Callable[[Stream, Reading], Opened]
 _READERS: dict[str, _Open] = {
     "arrow": open_arrow,

@@ -11,8 +11,6 @@ from fastmks.inputs.chunks import Chunk, Opened, Reading, batches
 from fastmks.inputs.headers import is_count, open_header
 from fastmks.inputs.streams import Stream
 
-__all__ = ["open_ucr"]
-
 
 def open_ucr(stream: Stream, reading: Reading) -> Opened:
     """Open a file of time series; labels are skipped, and so are NaN after the end of one."""

@@ -13,8 +13,6 @@ from typing import IO, Any, cast
 from fastmks._util.lines import numbered_lines
 from fastmks.errors import InvalidArgument
 
-__all__ = ["Stream", "damage_named", "open_stream"]
-
 _GZIP = b"\x1f\x8b"  # how gzip files begin, whatever their name
 _PREFIX = 2**16  # bytes read ahead
 _LONGEST, _N_LINES = 2**24, 3  # bytes, to have this many lines of a text whose lines are long

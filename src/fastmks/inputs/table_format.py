@@ -10,14 +10,6 @@ from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Reading
 from fastmks.inputs.headers import are_names, is_count, is_id_name, is_number, listed, open_header
 
-__all__ = [
-    "Layout",
-    "find_delimiter",
-    "has_decimal_comma",
-    "is_table",
-    "lay_out",
-]
-
 _DELIMITERS = ("\t", ",", ";", "|", " ")
 _CLEAR = ("\t", ",", ";")  # few texts have one of them equally often in every line
 _LOOKED_AT = 50  # rows

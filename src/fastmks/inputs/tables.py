@@ -13,8 +13,6 @@ from fastmks.inputs.molecules import Fingerprints
 from fastmks.inputs.streams import Stream
 from fastmks.inputs.table_format import Layout, has_decimal_comma, lay_out, trimmed
 
-__all__ = ["open_csv"]
-
 
 def open_csv(stream: Stream, reading: Reading) -> Opened:
     """Open a table: a vector a line; or one column of strings or SMILES, where these are wanted."""

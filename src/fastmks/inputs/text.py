@@ -7,8 +7,6 @@ from fastmks.errors import InvalidArgument
 from fastmks.inputs.chunks import Chunk, Opened, Reading, batches
 from fastmks.inputs.streams import Stream
 
-__all__ = ["open_fasta", "open_lines"]
-
 
 def open_lines(stream: Stream, reading: Reading) -> Opened:
     """Open a text file: each line is an object, empty ones too, without the end of the line."""

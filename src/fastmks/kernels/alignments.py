@@ -21,8 +21,6 @@ from fastmks.files.record import Record
 from fastmks.kernels.object_kernel import ObjectKernel
 from fastmks.kernels.substitution import Substitution, find_substitution, name_substitution
 
-__all__ = ["LocalAlignment", "SegmentMatch", "SmithWaterman"]
-
 _MOST_EXPONENT = 64.0  # LocalAlignmentSpace::largest_exponent
 
 

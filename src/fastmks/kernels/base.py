@@ -11,8 +11,6 @@ from fastmks._util.arrays import Floats
 from fastmks._util.validation import check_number
 from fastmks.errors import InvalidArgument
 
-__all__ = ["Kernel", "Normalized", "OnField", "Product", "Scaled", "Sum", "how_to_write"]
-
 
 class Kernel(ABC):
     """A similarity K(x, y) of two objects, as a value: its name and its parameters.

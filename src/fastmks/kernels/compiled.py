@@ -8,8 +8,6 @@ from typing import Any
 from fastmks import _core
 from fastmks.errors import InvalidArgument
 
-__all__ = ["Compiled", "find_compiled"]
-
 _WANTED = "double(const double*, const double*, intp)"
 # The integers of the size of a pointer, by the names that C, numpy and numba have for them.
 _INTP = {

@@ -20,8 +20,6 @@ from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record, first_difference
 from fastmks.kernels.object_kernel import ObjectKernel
 
-__all__ = ["GraphKernel", "ShortestPath", "WeisfeilerLehman"]
-
 _MOST_ITERATIONS = 1000
 
 

@@ -12,8 +12,6 @@ from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record
 from fastmks.kernels.base import Kernel, Normalized, OnField, Product, Scaled, Sum
 
-__all__ = ["ObjectKernel", "leaves"]
-
 
 class ObjectKernel(Kernel):
     """A kernel that compares objects itself instead of combining other kernels.

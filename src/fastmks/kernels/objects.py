@@ -22,18 +22,6 @@ from fastmks.files.record import Record, nest
 from fastmks.kernels.base import Kernel
 from fastmks.kernels.object_kernel import ObjectKernel, leaves
 
-__all__ = [
-    "Objects",
-    "join_objects",
-    "joins_at_once",
-    "listed",
-    "read_more",
-    "read_objects",
-    "read_one",
-    "read_queries",
-    "restore_objects",
-]
-
 # The fields to follow from an object, and the key of the kernel that compares that part.
 _Key: TypeAlias = tuple[tuple[int, ...], Hashable]
 

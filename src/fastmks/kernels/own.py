@@ -28,8 +28,6 @@ from fastmks.kernels.base import Kernel, how_to_write
 from fastmks.kernels.compiled import Compiled, find_compiled
 from fastmks.kernels.object_kernel import ObjectKernel, leaves
 
-__all__ = ["Custom", "Similarity", "check_rtol", "function_label", "has_functions"]
-
 _DEFAULT_RTOL = 1e-10
 _GREATEST_RTOL = 0.01
 

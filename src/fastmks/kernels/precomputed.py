@@ -22,8 +22,6 @@ from fastmks.kernels.base import Kernel
 from fastmks.kernels.object_kernel import ObjectKernel
 from fastmks.kernels.own import check_rtol
 
-__all__ = ["Precomputed", "Remembered"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class _MatrixKernel(ObjectKernel):

@@ -18,16 +18,6 @@ from fastmks.kernels.compiled import find_compiled
 from fastmks.kernels.object_kernel import ObjectKernel
 from fastmks.kernels.own import Custom
 
-__all__ = [
-    "TextForm",
-    "as_kernel",
-    "kernel_text",
-    "known_kernels",
-    "list_text_forms",
-    "plain_names",
-    "text_kernels",
-]
-
 
 @cache
 def known_kernels() -> Mapping[str, type[Kernel]]:

@@ -24,8 +24,6 @@ from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record
 from fastmks.kernels.object_kernel import ObjectKernel
 
-__all__ = ["AMINO_ACIDS", "Mismatch", "Spectrum"]
-
 AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 _MOST_LENGTH = 2**31 - 1
 _MOST_LENGTHS = 64  # of one kernel

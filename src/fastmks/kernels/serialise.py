@@ -12,8 +12,6 @@ from fastmks.kernels.own import function_label, has_functions
 from fastmks.kernels.registry import as_kernel, known_kernels
 from fastmks.kernels.substitution import Substitution
 
-__all__ = ["kernel_facts", "kernel_from_facts"]
-
 _MOST_DEPTH = 64  # of kernels within kernels
 
 

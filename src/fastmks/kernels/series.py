@@ -13,8 +13,6 @@ from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record
 from fastmks.kernels.object_kernel import ObjectKernel
 
-__all__ = ["GlobalAlignment"]
-
 _LEAST_BANDWIDTH = 1e-300  # its inverse must be finite
 _MOST_TRIANGULAR = 10_000_000
 

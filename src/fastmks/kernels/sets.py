@@ -34,8 +34,6 @@ from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record
 from fastmks.kernels.object_kernel import ObjectKernel
 
-__all__ = ["Jaccard", "MinMax", "Tanimoto"]
-
 _GREATEST_SUM = 2.0**1021  # sums of two must be finite, however they round
 
 

@@ -11,8 +11,6 @@ from fastmks._util.arrays import Floats
 from fastmks._util.validation import check_number
 from fastmks.errors import InvalidArgument
 
-__all__ = ["BLOSUM62", "Substitution", "find_substitution", "name_substitution"]
-
 _MOST_LETTERS = 255
 
 

@@ -15,20 +15,6 @@ from fastmks.files.record import Record
 from fastmks.kernels.object_kernel import ObjectKernel
 from fastmks.kernels.registry import known_kernels
 
-__all__ = [
-    "Cosine",
-    "Epanechnikov",
-    "Exponential",
-    "Gaussian",
-    "Laplacian",
-    "Linear",
-    "Polynomial",
-    "Spherical",
-    "Tanh",
-    "Triangular",
-    "VectorKernel",
-]
-
 _MOST_DEGREE = 10_000
 
 

@@ -12,8 +12,6 @@ from fastmks.errors import InvalidArgument
 from fastmks.index.hits import Hits, HitsAbove
 from fastmks.index.ids import as_array
 
-__all__ = ["Answers", "answers_of", "no_utf8"]
-
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

@@ -13,8 +13,6 @@ from fastmks._util.validation import import_extra
 from fastmks.index.ids import is_text
 from fastmks.outputs.answers import Answers, no_utf8
 
-__all__ = ["npz_pieces", "parquet_pieces"]
-
 
 class _Sink(io.RawIOBase):
     """A file for a writer, whose bytes are read back in pieces."""

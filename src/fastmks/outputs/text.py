@@ -7,8 +7,6 @@ from typing import Any
 
 from fastmks.outputs.answers import Answers, no_utf8
 
-__all__ = ["csv_pieces", "json_pieces"]
-
 _END = "\r\n"
 
 

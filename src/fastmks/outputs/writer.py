@@ -11,8 +11,6 @@ from fastmks.outputs.answers import Answers
 from fastmks.outputs.binary import npz_pieces, parquet_pieces
 from fastmks.outputs.text import csv_pieces, json_pieces
 
-__all__ = ["OUTPUT_FORMS", "output_form", "write_answers"]
-
 _Pieces: TypeAlias = Callable[[Iterable[Answers]], Iterator[bytes]]
 _WRITERS: dict[str, _Pieces] = {
     "csv": csv_pieces,

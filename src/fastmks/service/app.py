@@ -31,8 +31,6 @@ from fastmks.service.served import Change, Served
 from fastmks.service.whole_paths import WholeRoute
 from fastmks.service.workers import GRACE, Deadline, LimitedRun, Run, Workers
 
-__all__ = ["make_app"]
-
 _Answer: TypeAlias = Callable[[Request], Awaitable[Response]]
 _DEFAULTS = Limits()
 _LOG = logging.getLogger("fastmks.service")

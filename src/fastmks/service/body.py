@@ -9,8 +9,6 @@ from starlette.requests import ClientDisconnect, Request
 from fastmks.service.limits import Limits
 from fastmks.service.refusals import RefusalError
 
-__all__ = ["Bodies"]
-
 
 class Bodies:
     """Reads bodies, and counts the bytes of all bodies in memory."""

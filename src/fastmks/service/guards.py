@@ -20,8 +20,6 @@ from fastmks.service.json import to_json
 from fastmks.service.metrics import Metrics
 from fastmks.service.refusals import RefusalError
 
-__all__ = ["OPEN", "ROUTE", "Guard", "answer_refusal", "check_token", "is_loopback"]
-
 _SHORTEST = 16  # characters of a token
 OPEN = "/health"  # needs no token
 ROUTE = "fastmks.route"  # where the scope of a request has its route, for the metrics

@@ -8,8 +8,6 @@ from typing import Any
 from fastmks.errors import InvalidArgument
 from fastmks.service.limits import DEPTH
 
-__all__ = ["read_json", "to_json"]
-
 
 def read_json(text: bytes) -> Any:
     """Return the value of a JSON text in UTF-8.

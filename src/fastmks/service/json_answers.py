@@ -13,8 +13,6 @@ from fastmks.index.index import Index
 from fastmks.service.limits import Limits
 from fastmks.service.schema import FEW, HttpSearch
 
-__all__ = ["explain", "search", "show_stats"]
-
 _BYTES = 128 << 20  # of hits that are found before they are counted
 _BYTES_PER_HIT = 64
 _ADDED = (

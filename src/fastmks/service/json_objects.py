@@ -13,8 +13,6 @@ from fastmks.index.view import view_of
 from fastmks.kernels.object_kernel import leaves
 from fastmks.service.limits import Limits
 
-__all__ = ["form_of"]
-
 
 def form_of(index: Index, limits: Limits | None = None) -> JsonFormat:
     """Return the JSON format of the objects of an index; it refuses objects above the limits."""

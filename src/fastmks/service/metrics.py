@@ -8,8 +8,6 @@ from itertools import accumulate
 
 from fastmks.index.hits import Stats
 
-__all__ = ["Metrics"]
-
 _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _ABOUT = {
     "fastmks_requests_total": ("counter", "Requests answered, by route, method and status."),

@@ -22,8 +22,6 @@ from fastmks.kernels import Kernel
 from fastmks.service.json_objects import form_of
 from fastmks.service.served import Served, Writable
 
-__all__ = ["open_served"]
-
 _LOG = logging.getLogger("fastmks.service")
 _TRIES = 5  # to read a file and its journal while another service saves
 

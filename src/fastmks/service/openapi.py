@@ -6,8 +6,6 @@ from fastmks._core import version
 from fastmks.data.kinds import JsonFormat, Schema
 from fastmks.service.schema import Reader
 
-__all__ = ["describe"]
-
 _ERROR: Schema = {
     "type": "object",
     "properties": {

@@ -6,8 +6,6 @@ from typing import Any
 from fastmks.data.kinds import NotJsonError
 from fastmks.errors import FastmksError, InvalidArgument, KernelValueError, NotMercerError
 
-__all__ = ["LONGEST", "ConflictError", "RefusalError", "UnwritableError", "refusal_of"]
-
 LONGEST = 600  # characters of a message: it may quote the request
 
 

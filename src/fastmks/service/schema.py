@@ -13,8 +13,6 @@ from fastmks.index.ids import LONGEST
 from fastmks.service.limits import Limits
 from fastmks.service.served import Change
 
-__all__ = ["FEW", "HttpSearch", "Reader"]
-
 _WITH_THRESHOLD = {"only", "algorithm"}
 _INT64 = 2**63
 FEW = 10  # hits of a query without k

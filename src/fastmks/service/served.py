@@ -21,8 +21,6 @@ from fastmks.index.index import Index
 from fastmks.index.index_file import write_index
 from fastmks.service.refusals import ConflictError, RefusalError, UnwritableError
 
-__all__ = ["Change", "Served", "Writable"]
-
 _LOG = logging.getLogger("fastmks.service")
 _PAUSE = 0.05  # seconds between two checks whether a change has ended
 _AT_ONCE = 256  # changes that share a flush

@@ -29,8 +29,6 @@ try:
 except ImportError:  # Windows, where connections are not files
     resource = None  # type: ignore[assignment]
 
-__all__ = ["TOKEN", "serve"]
-
 TOKEN = "FASTMKS_TOKEN"  # the variable of the environment that may hold the token
 _DEFAULTS = Limits()
 _OTHER_FILES = 64  # open besides connections

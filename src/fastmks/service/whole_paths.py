@@ -5,8 +5,6 @@ from typing import Any
 
 from starlette.routing import Route
 
-__all__ = ["WholeRoute"]
-
 
 class WholeRoute(Route):
     """A route whose pattern ends where the path ends, and whose names may hold any character.

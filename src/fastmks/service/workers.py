@@ -13,8 +13,6 @@ from fastmks.service.body import Bodies
 from fastmks.service.limits import Limits
 from fastmks.service.refusals import RefusalError
 
-__all__ = ["GRACE", "Deadline", "LimitedRun", "Run", "Workers"]
-
 GRACE = 5.0  # seconds beyond the time of a request, for running functions to end at shutdown
 
 _T = TypeVar("_T")

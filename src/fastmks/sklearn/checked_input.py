@@ -38,9 +38,6 @@ except ImportError:  # scikit-learn before 1.6, where it was a method
             return X
         return estimator._validate_data(X, reset=reset, **options)  # noqa: SLF001
 
-
-__all__ = ["Reading", "check_targets", "read_input", "threads_of", "warn_of_column"]
-
 _VECTORS, _NON_NEGATIVE, _COMPILED = "vectors", "non-negative vectors", "float64 rows"
 _BITS = "bits"
 _ANYTHING = (Custom, Similarity)

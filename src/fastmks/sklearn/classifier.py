@@ -11,8 +11,6 @@ from fastmks.sklearn.checked_input import check_targets, warn_of_column
 from fastmks.sklearn.estimator import KernelEstimator
 from fastmks.sklearn.voting import check_weights, make_weights, vote_shares
 
-__all__ = ["KernelNeighborsClassifier"]
-
 
 class KernelNeighborsClassifier(MultiOutputMixin, ClassifierMixin, KernelEstimator):  # type: ignore[misc]
     """A classifier by the votes of the objects with the greatest kernel values.

@@ -18,8 +18,6 @@ from fastmks.kernels import as_kernel
 from fastmks.sklearn.checked_input import Reading, read_input, threads_of
 from fastmks.sklearn.kernel_parameters import changed_kernel, named_parameters
 
-__all__ = ["MODES", "KernelEstimator", "check_mode"]
-
 _WITHIN_KERNEL = "kernel__"
 MODES = ("connectivity", "values")  # of graphs
 

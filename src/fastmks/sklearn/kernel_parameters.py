@@ -7,8 +7,6 @@ from typing import Any
 from fastmks.errors import InvalidArgument
 from fastmks.kernels import Kernel, as_kernel
 
-__all__ = ["changed_kernel", "named_parameters"]
-
 
 def named_parameters(kernel: Any) -> dict[str, Any]:
     """Return the parameters within a kernel, by names that `changed_kernel` takes.

@@ -12,8 +12,6 @@ from fastmks.index.hits import HitsAbove
 from fastmks.sklearn.checked_input import threads_of
 from fastmks.sklearn.estimator import MODES, KernelEstimator, check_mode
 
-__all__ = ["KernelNeighbors"]
-
 
 class KernelNeighbors(KernelEstimator):
     """The objects with the greatest kernel values, or with all values from a threshold on.

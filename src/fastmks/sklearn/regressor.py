@@ -12,8 +12,6 @@ from fastmks.sklearn.checked_input import check_targets
 from fastmks.sklearn.estimator import KernelEstimator
 from fastmks.sklearn.voting import check_weights, make_weights, weighted_mean
 
-__all__ = ["KernelNeighborsRegressor"]
-
 
 class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator):  # type: ignore[misc]
     """A regressor by the mean over the objects with the greatest kernel values.

@@ -18,8 +18,6 @@ from fastmks.index.view import view_of
 from fastmks.sklearn.checked_input import threads_of
 from fastmks.sklearn.estimator import MODES, KernelEstimator, check_mode
 
-__all__ = ["KernelNeighborsTransformer"]
-
 _ROUNDING = 1e-14  # this share of K(x, x) counts as 0, in squared distances and between K(x, x)
 _IMPOSSIBLE = 1e-6  # no Mercer kernel has squared distances below minus this share
 

@@ -9,8 +9,6 @@ from fastmks._util.arrays import Floats
 from fastmks.errors import InvalidArgument
 from fastmks.kernels import Kernel
 
-__all__ = ["check_weights", "make_weights", "vote_shares", "weighted_mean"]
-
 _NAMES = ("uniform", "values")
 
 

@@ -8,8 +8,6 @@ from fastmks._util.progress import Progress
 from fastmks.engines.space import Space
 from fastmks.errors import IndexFileError
 
-__all__ = ["Axes", "choose_axes"]
-
 
 @dataclass(frozen=True)
 class Axes:

@@ -13,8 +13,6 @@ from fastmks.engines.base import AboveFound, Cost, SearchRequest, TopKFound, pla
 from fastmks.engines.space import Space
 from fastmks.files.record import Record
 
-__all__ = ["CoreFilter", "FilterKind", "FilterOffer", "Report"]
-
 # A callback for the amount of work done; None where no bar is shown.
 Report: TypeAlias = Callable[[int], None] | None
 

@@ -11,16 +11,6 @@ from fastmks.engines.space import Space
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record
 
-__all__ = [
-    "FILTERS",
-    "build_filter",
-    "guess_filter_seconds",
-    "has_filter",
-    "has_offer",
-    "offer_filter",
-    "restore_filter",
-]
-
 FILTERS = (OWN_BOUNDS, CODES, POSTINGS, PIVOTS)  # a space gets the first that serves it
 
 

@@ -11,8 +11,6 @@ from fastmks.engines.space import Space
 from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record, restoring
 
-__all__ = ["CODES", "Codes", "build_codes"]
-
 _QUERY_SECONDS = 5e-6  # of a query, for any objects
 
 

@@ -6,8 +6,6 @@ from fastmks import _core
 from fastmks.engines.filters.base import CoreFilter, FilterKind, Report
 from fastmks.files.record import Record
 
-__all__ = ["OWN_BOUNDS", "OwnBounds"]
-
 
 @dataclass(frozen=True)
 class OwnBounds(CoreFilter):

@@ -25,9 +25,6 @@ from fastmks.errors import InvalidArgument, NotMercerError
 from fastmks.files.record import Record, first_difference, restoring
 from fastmks.kernels.object_kernel import leaves
 
-__all__ = ["PIVOTS", "Forecast", "Pivots", "build_pivots"]
-
-
 _MOST_PIVOTS = 256
 _FEWEST_SAMPLED, _MOST_SAMPLED = 64, 512  # objects whose Gram matrix chooses the pivots
 _GRAM_SHARE = 32  # its values are about as many as this times the objects

@@ -9,8 +9,6 @@ from fastmks.engines.space import Space
 from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record, first_difference, restoring
 
-__all__ = ["POSTINGS", "Postings", "build_postings", "fits_postings"]
-
 # Per object of some hundred entries: to add it to inverted lists, and to examine it there.
 _LISTING_SECONDS = 1e-5
 _LISTED_SECONDS = 5e-9

@@ -15,8 +15,6 @@ from fastmks.engines.tree.single_search import WalkedTree, named_cost, plan
 from fastmks.engines.tree.tree import Tree, build_tree
 from fastmks.errors import InvalidArgument
 
-__all__ = ["DualTree"]
-
 
 @dataclass(frozen=True)
 class DualTree:

@@ -8,8 +8,6 @@ from fastmks._util.validation import check_count, import_extra
 if TYPE_CHECKING:
     from fastmks.engines.tree.tree import Tree
 
-__all__ = ["tree_graph", "tree_text"]
-
 
 def tree_text(tree: "Tree", most: int) -> str:
     """Return the first `most` lines of the tree, depth first."""

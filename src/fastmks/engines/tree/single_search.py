@@ -12,8 +12,6 @@ from fastmks.engines.space import Space
 from fastmks.engines.traversal import Traversal
 from fastmks.engines.tree.tree import Tree
 
-__all__ = ["WalkedTree", "named_cost", "plan"]
-
 # Measured on dense vectors of 3 to 784 columns (Zen 4): blocks of 16 and 32 objects were the
 # fastest for evaluations of 3 to 20 ns, so a visit to a node costs about as much as _BLOCK_SECONDS
 # of evaluation.

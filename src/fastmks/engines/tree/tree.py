@@ -18,15 +18,6 @@ from fastmks.errors import FastmksError, NotMercerError
 from fastmks.files.record import Record, restoring
 from fastmks.kernels.object_kernel import leaves
 
-__all__ = [
-    "EvaluationCost",
-    "Tree",
-    "build_tree",
-    "record_tree",
-    "restore_tree",
-    "restore_tree_core",
-]
-
 _NodeTable: TypeAlias = dict[str, Array]
 
 
