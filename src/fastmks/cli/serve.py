@@ -9,9 +9,12 @@ import typer
 from fastmks.cli.messages import note, shown_logs
 from fastmks.cli.options import IndexArgument
 
-__all__ = ["PortOption", "serve", "serve_file"]
-
 PortOption = Annotated[int, typer.Option(help="Port; 0 is any free one.")]
+
+
+def _limit(text: str, default: str | None = None) -> Any:
+    """Return the option of a limit; without a default its own text says what it is."""
+    return typer.Option(show_default=default or True, help=text)
 
 
 def serve(
@@ -33,47 +36,22 @@ def serve(
         bool, typer.Option("--writable", help="Allow additions and removals; they survive a crash.")
     ] = False,
     page: Annotated[bool, typer.Option(help="Show the page at /.")] = True,
-    seconds: Annotated[
-        float | None, typer.Option(show_default="30", help="The most seconds of a request.")
-    ] = None,
-    most_k: Annotated[
-        int | None, typer.Option(show_default="1000", help="The most hits of a query.")
-    ] = None,
-    most_queries: Annotated[
-        int | None, typer.Option(show_default="1000", help="The most queries of a batch.")
-    ] = None,
-    most_bytes: Annotated[
-        int | None, typer.Option(show_default="8388608", help="The most bytes of a request.")
-    ] = None,
-    most_letters: Annotated[
-        int | None, typer.Option(show_default="50000", help="The most letters of a string.")
-    ] = None,
-    most_members: Annotated[
-        int | None, typer.Option(show_default="100000", help="The most members of a set.")
-    ] = None,
-    most_nodes: Annotated[
-        int | None, typer.Option(show_default="5000", help="The most nodes of a graph.")
-    ] = None,
-    most_edges: Annotated[
-        int | None, typer.Option(show_default="50000", help="The most edges of a graph.")
-    ] = None,
-    most_steps: Annotated[
-        int | None, typer.Option(show_default="20000", help="The most time steps of a series.")
-    ] = None,
+    seconds: Annotated[float | None, _limit("The most seconds of a request.", "30")] = None,
+    most_k: Annotated[int | None, _limit("The most hits of a query.", "1000")] = None,
+    most_queries: Annotated[int | None, _limit("The most queries of a batch.", "1000")] = None,
+    most_bytes: Annotated[int | None, _limit("The most bytes of a request.", "8388608")] = None,
+    most_letters: Annotated[int | None, _limit("The most letters of a string.", "50000")] = None,
+    most_members: Annotated[int | None, _limit("The most members of a set.", "100000")] = None,
+    most_nodes: Annotated[int | None, _limit("The most nodes of a graph.", "5000")] = None,
+    most_edges: Annotated[int | None, _limit("The most edges of a graph.", "50000")] = None,
+    most_steps: Annotated[int | None, _limit("The most time steps of a series.", "20000")] = None,
     workers: Annotated[
-        int | None, typer.Option(help="Requests processed at once; usable CPUs if not given.")
+        int | None, _limit("Requests processed at once; usable CPUs if not given.")
     ] = None,
-    waiting: Annotated[
-        int | None, typer.Option(show_default="1024", help="Requests that may wait; more get 429.")
-    ] = None,
-    threads: Annotated[
-        int | None, typer.Option(show_default="1", help="Threads of one search.")
-    ] = None,
+    waiting: Annotated[int | None, _limit("Requests that may wait; more get 429.", "1024")] = None,
+    threads: Annotated[int | None, _limit("Threads of one search.", "1")] = None,
     journal_bytes: Annotated[
-        int | None,
-        typer.Option(
-            show_default="67108864", help="Bytes of the journal before the index is saved."
-        ),
+        int | None, _limit("Bytes of the journal before the index is saved.", "67108864")
     ] = None,
 ) -> None:
     """Serve an index over HTTP, with a page at /. Ctrl-C and SIGTERM end it."""

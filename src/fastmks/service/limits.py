@@ -1,30 +1,10 @@
 """The limits of one request, and of requests at once."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from fastmks._util.validation import check_count, check_number, default_threads
 
-__all__ = ["DEPTH", "Limits"]
-
 DEPTH = 32  # of arrays and objects within each other, in a request
-_COUNTS = (
-    "body_bytes",
-    "bodies_bytes",
-    "k",
-    "queries",
-    "objects",
-    "hits",
-    "letters",
-    "members",
-    "nodes",
-    "edges",
-    "steps",
-    "workers",
-    "waiting",
-    "connections",
-    "threads",
-    "journal_bytes",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +75,8 @@ class Limits:
     journal_bytes: int = 64 << 20
 
     def __post_init__(self) -> None:
-        for name in _COUNTS:
-            check_count(name, getattr(self, name))
-        for name in ("seconds", "body_seconds"):
-            check_number(name, getattr(self, name), positive=True)
+        for limit in fields(self):
+            if limit.type is int:
+                check_count(limit.name, getattr(self, limit.name))
+            else:
+                check_number(limit.name, getattr(self, limit.name), positive=True)
