@@ -5,40 +5,21 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 #include "fastmks/filters/codes.hpp"
 #include "fastmks/filters/pivot_search.hpp"
 #include "fastmks/filters/postings.hpp"
-#include "fastmks/scan/scan.hpp"
-#include "fastmks/tree/cover_tree.hpp"
 #include "fastmks/tree/tree_search.hpp"
 #include "tests/support/archives.hpp"
+#include "tests/support/testing.hpp"
 #include "tests/support/trees.hpp"
-#include "tests/support/vectors.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
 
 namespace {
 
 constexpr std::size_t n_objects = 600, n_columns = 6, n_queries = 20, k = 4;
 constexpr std::size_t n_searchers = 6, n_engines = 4, n_threads = 2;
-
-struct Answer {
-    std::vector<double> values = std::vector<double>(n_queries * k);
-    std::vector<std::int64_t> positions = std::vector<std::int64_t>(n_queries * k);
-    [[nodiscard]] bool is_same(const Answer& other) const {
-        return same_bits(values, other.values) && positions == other.positions;
-    }
-};
-
-VectorSpace sparse_space(const Vectors& vectors) {
-    return VectorSpace(make_store(vectors, StoreKind::sparse_f64), {}, available_isas().back());
-}
 
 // A snapshot's structures are built, or restored from arrays that only they keep alive.
 struct Snapshot {
@@ -47,9 +28,9 @@ struct Snapshot {
           asked(whole_numbers(n_queries, n_columns, seed + 1)),
           built(vectors),
           dense(space_of(vectors)),
-          sparse(sparse_space(vectors)),
+          sparse(space_of(vectors, {}, StoreKind::sparse_f64)),
           dense_queries(space_of(asked)),
-          sparse_queries(sparse_space(asked)) {
+          sparse_queries(space_of(asked, {}, StoreKind::sparse_f64)) {
         std::vector<double> axes(3 * n_columns);
         for (std::size_t i = 0; i < 3; ++i) axes[i * n_columns + i] = 1.0;
         const auto projection = std::make_shared<AxisProjection>(
@@ -61,7 +42,7 @@ struct Snapshot {
         table = std::make_unique<PivotTable>(std::make_shared<PivotProjection>(dense, pivots),
                                              n_threads, ignore);
         if (is_restored) restore();
-        scan_top_k(problem(), k, 1, ignore, truth.values.data(), truth.positions.data());
+        truth = scanned(problem(), k);
     }
 
     void restore() {
@@ -79,7 +60,7 @@ struct Snapshot {
     }
 
     [[nodiscard]] Answer search(std::size_t engine) const {
-        Answer found;
+        Answer found(dense_queries, k);
         double* const values = found.values.data();
         std::int64_t* const positions = found.positions.data();
         std::vector<double> gaps(n_queries);
@@ -103,7 +84,7 @@ struct Snapshot {
     std::unique_ptr<CodeTable> codes;
     std::unique_ptr<Postings> postings;
     std::unique_ptr<PivotTable> table;
-    Answer truth;
+    Answer truth{dense_queries, k};
 };
 
 // The snapshot that searches pick up.
@@ -138,7 +119,7 @@ int main(int n_arguments, char** arguments) {
             for (std::size_t round = i; !is_over; ++round) {
                 const std::shared_ptr<const Snapshot> snapshot = current.get();
                 const Answer found = snapshot->search(round % n_engines);
-                if (!found.is_same(snapshot->truth)) ++n_wrong;
+                if (!(found == snapshot->truth)) ++n_wrong;
                 ++n_searches;
             }
         });

@@ -15,7 +15,7 @@ struct StopRule {
     double relative = 0.0;  ///< ... or this share of the true one's magnitude
     std::size_t budget = SIZE_MAX;  ///< kernel evaluations per query
     /// For the whole search: each query gets its share of the rest.
-    std::optional<std::chrono::duration<double>> time;
+    std::optional<std::chrono::duration<double>> time{};
 
     /// Objects whose values cannot exceed this need not be evaluated when `threshold` is the k-th
     /// best value so far. An exact search does evaluate those equal to it, since ties go to the

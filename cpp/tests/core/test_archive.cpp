@@ -2,80 +2,56 @@
 
 #include "fastmks/core/archive.hpp"
 
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <stdexcept>
-
 #include "fastmks/filters/codes.hpp"
 #include "fastmks/filters/pivot_search.hpp"
 #include "fastmks/filters/postings.hpp"
-#include "fastmks/spaces/vector_space.hpp"
 #include "fastmks/stores/grams.hpp"
 #include "fastmks/tree/cover_tree.hpp"
 #include "fastmks/tree/tree_search.hpp"
 #include "tests/support/archives.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/spaces.hpp"
+#include "tests/support/testing.hpp"
 #include "tests/support/trees.hpp"
-#include "tests/support/vectors.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
 
 namespace {
 
 constexpr std::size_t k = 5;
 
-struct Answer {
-    std::vector<double> values;
-    std::vector<std::int64_t> positions;
+// The k best, whatever finds them, and what they cost.
+struct Search {
+    Answer answer;
     std::size_t evaluations;
     std::size_t bounds;
-    bool operator==(const Answer&) const = default;
+    bool operator==(const Search&) const = default;
 };
 
-// A search of the k best, whatever runs it: run(values, positions) returns the counts.
+// A search by run(values, positions), which returns the counts.
 template <class Run>
-Answer answer_of(std::size_t n_queries, Run run) {
-    Answer answer{std::vector<double>(n_queries * k), std::vector<std::int64_t>(n_queries * k), 0,
-                  0};
+Search search(const Space& queries, Run run) {
+    Answer answer(queries, k);
     const auto counts = run(answer.values.data(), answer.positions.data());
-    answer.evaluations = counts.evaluations;
-    answer.bounds = counts.bounds;
-    return answer;
+    return {std::move(answer), counts.evaluations, counts.bounds};
 }
 
-Answer search_tree(const CoverTree& tree, const Space& objects, const Space& queries) {
+Search search_tree(const CoverTree& tree, const Space& objects, const Space& queries) {
     std::vector<double> gaps(queries.size());
-    return answer_of(queries.size(), [&](double* values, std::int64_t* positions) {
-        const TreeProblem problem{tree, objects, queries, nullptr, false, {}};
+    const TreeProblem problem{tree, objects, queries, nullptr, false, {}};
+    return search(queries, [&](double* values, std::int64_t* positions) {
         return tree_top_k(problem, k, {}, {}, 2, ignore, {values, positions, gaps.data()});
     });
 }
 
-ScanProblem problem_of(const Space& objects, const Space& queries) {
-    return {objects, queries, Selection::range(0, objects.size())};
-}
-
-Answer search_codes(const CodeTable& table, const Space& objects, const Space& queries) {
-    return answer_of(queries.size(), [&](double* values, std::int64_t* positions) {
-        return codes_top_k(problem_of(objects, queries), table, k, 2, ignore, values, positions);
+// A search through the structure of a filter.
+template <auto top_k, class Structure>
+Search search_in(const Structure& structure, const Space& objects, const Space& queries) {
+    const ScanProblem problem{objects, queries, Selection::range(0, objects.size())};
+    return search(queries, [&](double* values, std::int64_t* positions) {
+        return top_k(problem, structure, k, 2, ignore, values, positions);
     });
 }
 
-Answer search_postings(const Postings& postings, const Space& objects, const Space& queries) {
-    return answer_of(queries.size(), [&](double* values, std::int64_t* positions) {
-        return postings_top_k(problem_of(objects, queries), postings, k, 2, ignore, values,
-                              positions);
-    });
-}
-
-Answer search_pivots(const PivotTable& table, const Space& objects, const Space& queries) {
-    return answer_of(queries.size(), [&](double* values, std::int64_t* positions) {
-        return pivots_top_k(problem_of(objects, queries), table, k, 2, ignore, values, positions);
-    });
-}
+constexpr auto search_codes = search_in<codes_top_k, CodeTable>;
+constexpr auto search_postings = search_in<postings_top_k, Postings>;
+constexpr auto search_pivots = search_in<pivots_top_k, PivotTable>;
 
 CodeTable code_table_of(const Space& objects, std::size_t n_columns, bool has_origin) {
     std::vector<double> axes(2 * n_columns);
@@ -91,8 +67,6 @@ PivotTable restore_table(const Space& objects, const Arrays& arrays) {
     const ArrayReader reader(arrays);
     return PivotTable(std::make_shared<PivotProjection>(objects, reader), reader);
 }
-
-constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
@@ -127,7 +101,7 @@ TEST(arrays_are_read_as_they_were_written) {
     ArrayWriter writer;
     writer("numbers", numbers);
     writer.counts("counts", exponent, is_there, std::size_t{9});
-    writer.figures("figures", 0.5, no_number);
+    writer.figures("figures", 0.5, not_a_number);
     CHECK_THROWS(std::logic_error, writer("numbers", numbers));
     const Arrays arrays = writer.take();
     for (const std::size_t shift : {0, 1, 8}) {
@@ -157,7 +131,7 @@ TEST(arrays_are_read_as_they_were_written) {
 TEST(trees_come_back) {
     const Built built(spread_out(500, 3, 0.0, 2.0, 1));
     const auto queries = space_of(spread_out(9, 3, 0.0, 2.0, 2));
-    const Answer wanted = search_tree(built.tree, built.space, queries);
+    const Search wanted = search_tree(built.tree, built.space, queries);
     for (const std::size_t shift : {0, 1}) {
         const Arrays arrays = moved(arrays_of(built.tree), shift);
         const CoverTree tree = restore_cover_tree(arrays, 500);
@@ -185,7 +159,7 @@ TEST(forged_trees_are_refused) {
         }
         refuses("nodes", node * 64 + 12, static_cast<std::uint32_t>(node));  // its own child
         for (std::size_t figure = 0; figure < 5; ++figure) {
-            for (const double number : {no_number, -1.0}) {
+            for (const double number : {not_a_number, -1.0}) {
                 refuses("nodes", node * 64 + 24 + figure * 8, number);
             }
         }
@@ -194,10 +168,10 @@ TEST(forged_trees_are_refused) {
     refuses("order", 8, std::int64_t{-1});
     refuses("order", 8, std::int64_t{500});
     for (const char* name : {"norms", "leaf_distance", "parent_distance"}) {
-        for (const double number : {no_number, -1.0}) refuses(name, 16, number);
+        for (const double number : {not_a_number, -1.0}) refuses(name, 16, number);
     }
     refuses("parent_distance", 16, HUGE_VAL);
-    for (const double base : {1.0, no_number, HUGE_VAL, -2.0}) refuses("figures", 0, base);
+    for (const double base : {1.0, not_a_number, HUGE_VAL, -2.0}) refuses("figures", 0, base);
     refuses("counts", 0, std::int64_t{-1});
 }
 
@@ -207,11 +181,9 @@ TEST(code_tables_come_back) {
         for (const bool has_origin : {false, true}) {
             if (has_origin ? form == "linear" : form == "gaussian") continue;
             const check::Context here(form + (has_origin ? " from an origin" : ""));
-            VectorKernel kernel;
-            kernel.form = form;
-            const auto objects = space_of(vectors, kernel), queries = space_of(others, kernel);
+            const auto objects = space_of(vectors, {form}), queries = space_of(others, {form});
             const CodeTable table = code_table_of(objects, 4, has_origin);
-            const Answer wanted = search_codes(table, objects, queries);
+            const Search wanted = search_codes(table, objects, queries);
             for (const std::size_t shift : {0, 8}) {
                 const CodeTable restored(objects, moved(table.arrays(), shift));
                 CHECK(same_bytes(restored.arrays(), table.arrays()));
@@ -223,10 +195,8 @@ TEST(code_tables_come_back) {
 }
 
 TEST(forged_code_tables_are_refused) {
-    VectorKernel kernel;
-    kernel.form = "gaussian";
-    const Vectors vectors = spread_out(700, 4, 0.5, 2.0, 3);
-    const auto objects = space_of(vectors, kernel);
+    const VectorKernel kernel{"gaussian"};
+    const auto objects = space_of(spread_out(700, 4, 0.5, 2.0, 3), kernel);
     const CodeTable table = code_table_of(objects, 4, true);
     const Arrays arrays = table.arrays();
     const auto refuses = [&](const std::string& name, std::size_t offset, auto number) {
@@ -239,31 +209,28 @@ TEST(forged_code_tables_are_refused) {
     CHECK_THROWS(std::invalid_argument, CodeTable(others, arrays));
     CHECK_THROWS(std::invalid_argument, CodeTable(fewer, arrays));
     CHECK_THROWS(std::invalid_argument, CodeTable(objects, Arrays{}));
-    refuses("axes", 8, no_number);
+    refuses("axes", 8, not_a_number);
     refuses("axes", 8, 0.5);  // not orthonormal
-    refuses("origin", 8, no_number);
+    refuses("origin", 8, not_a_number);
     refuses("counts", 0, std::int64_t{3000});
     refuses("counts", 8, std::int64_t{2});
-    refuses("figures", 0, no_number);
+    refuses("figures", 0, not_a_number);
     refuses("positions", 0, std::uint32_t{700});
     refuses("positions", 0, no_object);
     refuses("positions", 700 * 4, std::uint32_t{5});
     for (const char* name : {"leaves", "tails", "extras", "whole_centres", "boxes_centres",
                              "boxes_halves", "boxes_radii", "boxes_lengths", "boxes_least_tails"}) {
-        refuses(name, 4, static_cast<float>(no_number));
+        refuses(name, 4, static_cast<float>(not_a_number));
     }
 }
 
 TEST(postings_come_back) {
     const Vectors vectors = draw_vectors(900, 20, 3, 5), others = draw_vectors(9, 20, 3, 6);
     for (const std::string form : {"linear", "cosine"}) {
-        VectorKernel kernel;
-        kernel.form = form;
-        const Isa isa = available_isas().back();
-        const VectorSpace objects(make_store(vectors, StoreKind::sparse_f64), kernel, isa);
-        const VectorSpace queries(make_store(others, StoreKind::sparse_f64), kernel, isa);
+        const auto objects = space_of(vectors, {form}, StoreKind::sparse_f64);
+        const auto queries = space_of(others, {form}, StoreKind::sparse_f64);
         const Postings postings(objects, ignore);
-        const Answer wanted = search_postings(postings, objects, queries);
+        const Search wanted = search_postings(postings, objects, queries);
         const Arrays arrays = moved(postings.arrays());
         const Postings restored(objects, arrays);
         CHECK(same_bytes(restored.arrays(), postings.arrays()));
@@ -279,23 +246,20 @@ TEST(postings_come_back) {
         refuses("places", 4, restored.place(0));
         refuses("slots", 16, ~std::uint64_t{0});
         refuses("slots", 20 * 16 + 8, std::uint64_t{1} << 62);
-        refuses("shelf_norms", 0, no_number);
+        refuses("shelf_norms", 0, not_a_number);
         refuses("counts", 0, std::int64_t{-3000});
-        if (form == "cosine") refuses("inverse_norms", 0, static_cast<float>(no_number));
+        if (form == "cosine") refuses("inverse_norms", 0, static_cast<float>(not_a_number));
         // Postings are not read at load: a search must bear any places in them.
         for (const std::uint32_t place : {0U, 899U, 900U, 0xffffffffU}) {
             const Postings lying(objects, forged(arrays, "postings", 8 * 100, place));
-            CHECK(search_postings(lying, objects, queries).values.size() == 9 * k);
+            CHECK(search_postings(lying, objects, queries).answer.values.size() == 9 * k);
         }
     }
 }
 
 TEST(pivots_come_back_without_an_evaluation) {
-    const Vectors vectors = spread_out(300, 3, 0.0, 1.0, 7);
-    VectorKernel kernel;
-    kernel.form = "gaussian";
-    const auto objects = space_of(vectors, kernel);
-    const auto queries = space_of(spread_out(9, 3, 0.0, 1.0, 8), kernel);
+    const auto objects = space_of(spread_out(300, 3, 0.0, 1.0, 7), {"gaussian"});
+    const auto queries = space_of(spread_out(9, 3, 0.0, 1.0, 8), {"gaussian"});
     for (const std::vector<std::int64_t>& wanted :
          {std::vector<std::int64_t>{}, std::vector<std::int64_t>{9, 3, 200, 17}}) {
         const auto projection = std::make_shared<PivotProjection>(objects, wanted);
@@ -311,16 +275,16 @@ TEST(pivots_come_back_without_an_evaluation) {
             CHECK_THROWS(std::invalid_argument,
                          restore_table(objects, forged(arrays, name, offset, number)));
         };
-        refuses("norms", 0, no_number);
+        refuses("norms", 0, not_a_number);
         refuses("errors", 0, -1.0);
         refuses("tails", 0, -1.0F);
-        refuses("pivot_figures", 8, no_number);
+        refuses("pivot_figures", 8, not_a_number);
         if (wanted.empty()) continue;
         refuses("pivots", 8, std::int64_t{9});
         refuses("pivots", 8, std::int64_t{300});
         refuses("pivots", 8, std::int64_t{-1});
         refuses("pivot_exponents", 0, std::numeric_limits<std::int32_t>::min());
-        refuses("pivot_axes", 8, no_number);
+        refuses("pivot_axes", 8, not_a_number);
     }
     const TableSpace counted(20, [](std::size_t i, std::size_t j) { return i == j ? 2.0 : 1.0; });
     const PivotTable table(

@@ -2,19 +2,7 @@
 
 #include "fastmks/core/geometry.hpp"
 
-#include <cmath>
-#include <string>
-#include <vector>
-
-#include "fastmks/spaces/vector_space.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/exact.hpp"
-#include "tests/support/numbers.hpp"
-#include "tests/support/spaces.hpp"
-#include "tests/support/vectors.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 
@@ -42,12 +30,7 @@ const Family families[] = {
 // Some rows of a family; the last ones are a copy, an opposite and a near-copy of the first.
 Vectors draw_family(const Family& family, std::size_t n_columns, std::uint64_t seed) {
     constexpr std::size_t n_rows = 12;
-    Draw draw(seed);
-    Vectors vectors{n_rows, n_columns, std::vector<double>(n_rows * n_columns)};
-    for (double& entry : vectors.data) {
-        const double unit = draw.unit();
-        entry = family.offset + family.spread * unit;
-    }
+    Vectors vectors = spread_out(n_rows, n_columns, family.offset, family.spread, seed);
     for (std::size_t c = 0; c < n_columns; ++c) {
         const double first = vectors.data[c];
         vectors.data[9 * n_columns + c] = first;
@@ -67,8 +50,7 @@ void for_each_set(Visit visit) {
                 const check::Context here(family.name + text(", columns", n_columns) +
                                           text(", seed", seed));
                 const auto vectors = draw_family(family, n_columns, seed);
-                const VectorSpace space(make_store(vectors, StoreKind::dense_f64), {},
-                                        available_isas().back());
+                const auto space = space_of(vectors);
                 visit(vectors, space, all_values(space, space));
             }
         }

@@ -3,19 +3,10 @@
 
 #include "fastmks/core/matrix.hpp"
 
-#include <cmath>
-#include <vector>
-
 #include "fastmks/simd/loops.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
-
-const Watch ignore = [](std::size_t) {};
 
 MatrixWork work_of(Isa isa, std::size_t threads = 1) {
     return {loops_for(isa).matrices, threads, ignore};

@@ -4,20 +4,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
 
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
-
-const Watch ignore = [](std::size_t) {};
 
 void rest() {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

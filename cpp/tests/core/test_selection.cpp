@@ -1,8 +1,5 @@
 #include "fastmks/core/selection.hpp"
-
-#include "tests/support/check.hpp"
-
-using namespace fastmks;
+#include "tests/support/testing.hpp"
 
 TEST(a_range_counts_on) {
     const Selection range = Selection::range(5, 9);

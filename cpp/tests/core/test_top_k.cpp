@@ -1,15 +1,7 @@
 // The k best, against sorting everything.
 
 #include "fastmks/core/top_k.hpp"
-
-#include <algorithm>
-#include <vector>
-
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 

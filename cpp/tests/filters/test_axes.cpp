@@ -3,27 +3,9 @@
 #include "fastmks/core/faults.hpp"
 #include "fastmks/filters/axes.hpp"
 
-#include <cmath>
-#include <string>
-#include <vector>
-
-#include "fastmks/spaces/vector_space.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/exact.hpp"
-#include "tests/support/numbers.hpp"
-#include "tests/support/vectors.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
-
-const Watch ignore = [](std::size_t) {};
-
-VectorSpace space_of(const Vectors& vectors, const std::string& form,
-                     Isa isa = available_isas().back()) {
-    return VectorSpace(make_store(vectors, StoreKind::dense_f64), {.form = form}, isa);
-}
 
 // Rows that are combinations of `rank` drawn ones, and a little more.
 Vectors low_rank(std::size_t n_rows, std::size_t n_columns, std::size_t rank, double rest,
@@ -87,7 +69,7 @@ TEST(axes_are_orthonormal_and_find_what_the_vectors_span) {
         const check::Context at(text("columns", n_columns));
         const Vectors vectors = low_rank(400, n_columns, 4, 1e-3);
         for (const std::string form : {"linear", "gaussian", "cosine"}) {
-            const VectorSpace space = space_of(vectors, form);
+            const VectorSpace space = space_of(vectors, {form});
             const ChosenAxes chosen = choose_axes(space, {}, 1, ignore);
             const std::size_t n = chosen.projection->dimension();
             CHECK(n >= 1 && n <= n_columns && n <= 32);
@@ -107,8 +89,8 @@ TEST(axes_are_the_same_bits_on_every_instruction_set_and_with_any_threads) {
         const Vectors asked = low_rank(40, n_columns, 20, 0.2);
         std::vector<double> first;
         for (const Isa isa : available_isas()) {
-            const VectorSpace space = space_of(vectors, "linear", isa);
-            const VectorSpace queries = space_of(asked, "linear", isa);
+            const VectorSpace space = space_of(vectors, {}, StoreKind::dense_f64, isa);
+            const VectorSpace queries = space_of(asked, {}, StoreKind::dense_f64, isa);
             for (const std::size_t threads : {1u, 3u}) {
                 const ChosenAxes chosen =
                     choose_axes(space, {.queries = &queries}, threads, ignore);
@@ -132,7 +114,8 @@ TEST(axes_of_vectors_of_any_size_are_axes) {
                 mixed.data[7 * n_columns + c] = c % 2 == 0 ? 1e308 : -5e-324;
             }
             for (const std::string form : {"linear", "gaussian", "cosine"}) {
-                const VectorSpace space = space_of(vectors, form), other = space_of(mixed, form);
+                const VectorSpace space = space_of(vectors, {form}),
+                                  other = space_of(mixed, {form});
                 const VectorSpace* const spaces[] = {&space, &other};
                 for (const VectorSpace* objects : spaces) {
                     for (const VectorSpace* queries : spaces) {
@@ -151,14 +134,14 @@ TEST(vectors_that_are_not_finite_have_no_axes) {
     for (const double bad : {infinity, not_a_number}) {
         Vectors vectors = low_rank(30, 5, 3, 0.0);
         vectors.data[52] = bad;
-        CHECK_THROWS(CoordinateFault, choose_axes(space_of(vectors, "linear"), {}, 1, ignore));
+        CHECK_THROWS(CoordinateFault, choose_axes(space_of(vectors), {}, 1, ignore));
     }
 }
 
 TEST(choosing_axes_can_be_stopped) {
     struct Enough {};
     for (const std::size_t n_columns : {300u, 2000u}) {
-        const VectorSpace space = space_of(low_rank(300, n_columns, 5, 0.1), "linear");
+        const VectorSpace space = space_of(low_rank(300, n_columns, 5, 0.1));
         std::size_t n_calls = 0;
         CHECK_THROWS(Enough, choose_axes(space, {}, 2, [&](std::size_t) {
                          if (++n_calls == 20) throw Enough();
@@ -193,15 +176,15 @@ TEST(the_defect_of_axes_is_no_less_than_it_is) {
     }
     const std::vector<double> bent = {1.0,  0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
                                       1e-6, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    CHECK_THROWS(std::invalid_argument,
-                 AxisProjection(ScoreKind::product, bent, 2, 3, {}, available_isas().back()));
-    CHECK_THROWS(std::invalid_argument,
-                 AxisProjection(ScoreKind::product, bent, 1, 3, {}, available_isas().back()));
+    const auto project = [](const std::vector<double>& axes, std::size_t n) {
+        return AxisProjection(ScoreKind::product, axes, n, 3, {}, available_isas().back());
+    };
+    CHECK_THROWS(std::invalid_argument, project(bent, 2));
+    CHECK_THROWS(std::invalid_argument, project(bent, 1));
     CHECK(orthonormality_defect(std::vector<double>(3 * 8), 3, 2, Isa::baseline) == infinity);
     std::vector<double> missing = bent;
     missing[8] = not_a_number;
-    CHECK_THROWS(std::invalid_argument,
-                 AxisProjection(ScoreKind::product, missing, 2, 3, {}, available_isas().back()));
+    CHECK_THROWS(std::invalid_argument, project(missing, 2));
 }
 
 // Rows of more than one piece among them.
@@ -211,7 +194,7 @@ TEST(coordinates_of_long_vectors_lie_within_their_errors) {
         const check::Context at(text("columns", n_columns));
         for (const double scale : {1.0, 1e-300, 1e140}) {
             const Vectors vectors = low_rank(19, n_columns, 30, 1e-4, scale);
-            const VectorSpace space = space_of(vectors, "linear");
+            const VectorSpace space = space_of(vectors);
             const auto axes = choose_axes(space, {.dimension = 9}, 1, ignore).projection;
             const std::size_t m = axes->dimension();
             Coordinates found;

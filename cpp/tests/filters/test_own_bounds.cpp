@@ -3,42 +3,19 @@
 #include "fastmks/core/faults.hpp"
 #include "fastmks/filters/own_bounds.hpp"
 
-#include <vector>
-
 #include "fastmks/spaces/algebra.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-#include "tests/support/spaces.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
-
-const Watch ignore = [](std::size_t) {};
 
 // Few different values, so that ties are everywhere.
 double tied(std::size_t query, std::size_t object) {
     return static_cast<double>((query * 7919 + object * 104729 + query * object) % 1009 % 7) - 3.0;
 }
 
-struct Answer {
-    std::vector<double> values;
-    std::vector<std::int64_t> positions;
-    bool operator==(const Answer&) const = default;
-};
-
-Answer scanned(const ScanProblem& problem, std::size_t k) {
-    Answer answer{std::vector<double>(problem.queries.size() * k),
-                  std::vector<std::int64_t>(problem.queries.size() * k)};
-    scan_top_k(problem, k, 1, ignore, answer.values.data(), answer.positions.data());
-    return answer;
-}
-
 Answer filtered(const ScanProblem& problem, std::size_t k, std::size_t threads,
                 BoundCounts& counts) {
-    Answer answer{std::vector<double>(problem.queries.size() * k),
-                  std::vector<std::int64_t>(problem.queries.size() * k)};
+    Answer answer(problem.queries, k);
     counts = own_bounds_top_k(problem, k, threads, ignore, answer.values.data(),
                               answer.positions.data());
     return answer;
@@ -57,10 +34,7 @@ TableSpace bounded(std::size_t n, double slack) {
 
 TEST(filter_finds_what_the_scan_finds) {
     const std::vector<std::int64_t> some{1, 2, 5, 8, 13, 40, 41, 99, 150, 299};
-    std::vector<std::int64_t> names(300);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        names[i] = static_cast<std::int64_t>(i * 7 % 300);
-    }
+    const std::vector<std::int64_t> names = mixed_names(300, 0);
     for (const double slack : {0.0, 0.5, 100.0}) {
         const TableSpace objects = bounded(300, slack), queries(20, tied);
         for (const bool is_all : {true, false}) {
@@ -82,12 +56,7 @@ TEST(filter_finds_what_the_scan_finds) {
                 std::vector<std::vector<Hit>> found;
                 own_bounds_above(problem, thresholds.data(), 2, ignore, found);
                 const auto truth = scan_above(problem, thresholds.data(), 1, ignore);
-                for (std::size_t i = 0; i < 20; ++i) {
-                    CHECK(std::equal(found[i].begin(), found[i].end(), truth[i].begin(),
-                                     truth[i].end(), [](const Hit& a, const Hit& b) {
-                                         return a.value == b.value && a.position == b.position;
-                                     }));
-                }
+                for (std::size_t i = 0; i < 20; ++i) CHECK(same_hits(found[i], truth[i]));
             }
         }
     }

@@ -4,25 +4,12 @@
 #include "fastmks/core/faults.hpp"
 #include "fastmks/filters/pivot_projection.hpp"
 
-#include <cmath>
-#include <memory>
 #include <random>
-#include <stdexcept>
-#include <vector>
 
 #include "fastmks/filters/pivot_search.hpp"
-#include "fastmks/scan/scan.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/exact.hpp"
-#include "tests/support/spaces.hpp"
-#include "tests/support/vectors.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
-
-const Watch ignore = [](std::size_t) {};
 
 // Inner products of a few whole numbers, which are exact.
 struct Whole {
@@ -48,31 +35,12 @@ struct Whole {
 };
 
 std::vector<std::int64_t> first(std::size_t n) {
-    std::vector<std::int64_t> positions(n);
-    for (std::size_t i = 0; i < n; ++i) positions[i] = static_cast<std::int64_t>(i);
-    return positions;
-}
-
-struct Answer {
-    std::vector<double> values;
-    std::vector<std::int64_t> positions;
-    bool operator==(const Answer&) const = default;
-};
-
-Answer empty_answer(const ScanProblem& problem, std::size_t k) {
-    return {std::vector<double>(problem.queries.size() * k),
-            std::vector<std::int64_t>(problem.queries.size() * k)};
-}
-
-Answer scanned(const ScanProblem& problem, std::size_t k) {
-    Answer answer = empty_answer(problem, k);
-    scan_top_k(problem, k, 1, ignore, answer.values.data(), answer.positions.data());
-    return answer;
+    return positions_from(0, n, 1);
 }
 
 Answer searched(const ScanProblem& problem, const PivotTable& table, std::size_t k,
                 BoundCounts& counts) {
-    Answer answer = empty_answer(problem, k);
+    Answer answer(problem.queries, k);
     counts =
         pivots_top_k(problem, table, k, 2, ignore, answer.values.data(), answer.positions.data());
     return answer;
@@ -221,13 +189,7 @@ TEST(searches_with_pivots_find_what_the_scan_finds) {
                 const ScanProblem above{space, space, problem.among};
                 pivots_above(above, table, thresholds.data(), 2, ignore, found);
                 const auto wanted = scan_above(above, thresholds.data(), 1, ignore);
-                for (std::size_t i = 0; i < n; ++i) {
-                    CHECK(found[i].size() == wanted[i].size());
-                    for (std::size_t j = 0; j < found[i].size(); ++j) {
-                        CHECK(found[i][j].position == wanted[i][j].position);
-                        CHECK(found[i][j].value == wanted[i][j].value);
-                    }
-                }
+                for (std::size_t i = 0; i < n; ++i) CHECK(same_hits(found[i], wanted[i]));
             }
         }
     }

@@ -2,34 +2,10 @@
 
 #include "fastmks/filters/postings.hpp"
 
-#include <functional>
-#include <string>
-#include <vector>
-
-#include "fastmks/scan/scan.hpp"
 #include "fastmks/spaces/algebra.hpp"
-#include "fastmks/spaces/vector_space.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-#include "tests/support/vectors.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
-
-const Watch ignore = [](std::size_t) {};
-
-// Draws row after row; `entry` gives one number or 0.
-Vectors draw_rows(std::size_t n_rows, std::size_t n_columns, std::uint64_t seed,
-                  const std::function<double(Draw&, std::size_t, std::size_t)>& entry) {
-    Draw draw(seed);
-    Vectors vectors{n_rows, n_columns, std::vector<double>(n_rows * n_columns)};
-    for (std::size_t at = 0; at < vectors.data.size(); ++at) {
-        vectors.data[at] = entry(draw, at / n_columns, at % n_columns);
-    }
-    return vectors;
-}
 
 // Counts: few columns are common, most are rare; one row in eleven is empty.
 double count_entry(Draw& draw, std::size_t row, std::size_t column) {
@@ -97,8 +73,7 @@ const Family families[] = {
 };
 
 std::vector<VectorKernel> kernels(bool is_moderate) {
-    std::vector<VectorKernel> all(2);
-    all[1].form = "cosine";
+    std::vector<VectorKernel> all{{}, {"cosine"}};
     if (!is_moderate) return all;
     all.push_back({"polynomial", 3, 0.5, -1.0, 1.0});
     all.push_back({"tanh", 1, 1.0, 0.25, 1.0});
@@ -108,19 +83,10 @@ std::vector<VectorKernel> kernels(bool is_moderate) {
 
 void check_top_k(const ScanProblem& problem, const Postings& postings, std::size_t k,
                  std::size_t threads) {
-    const std::size_t n = problem.queries.size();
-    std::vector<double> values(n * k), want_values(n * k);
-    std::vector<std::int64_t> positions(n * k), want_positions(n * k);
-    scan_top_k(problem, k, 1, ignore, want_values.data(), want_positions.data());
-    postings_top_k(problem, postings, k, threads, ignore, values.data(), positions.data());
-    CHECK(positions == want_positions);
-    CHECK(same_bits(values, want_values));
-}
-
-bool same_hits(const std::vector<Hit>& a, const std::vector<Hit>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Hit& x, const Hit& y) {
-        return x.position == y.position && same_bits(x.value, y.value);
-    });
+    Answer answer(problem.queries, k);
+    postings_top_k(problem, postings, k, threads, ignore, answer.values.data(),
+                   answer.positions.data());
+    CHECK(answer == scanned(problem, k));
 }
 
 // Thresholds at values that objects have.
@@ -128,10 +94,9 @@ void check_above(const ScanProblem& problem, const Postings& postings) {
     const std::size_t n = problem.queries.size(), k = std::min<std::size_t>(problem.among.size, 20);
     ScanProblem with_self = problem;
     with_self.skip_self = false;
-    std::vector<double> values(n * k), thresholds(n);
-    std::vector<std::int64_t> positions(n * k);
-    scan_top_k(with_self, k, 1, ignore, values.data(), positions.data());
-    for (std::size_t i = 0; i < n; ++i) thresholds[i] = values[i * k + i % k];
+    const Answer best = scanned(with_self, k);
+    std::vector<double> thresholds(n);
+    for (std::size_t i = 0; i < n; ++i) thresholds[i] = best.values[i * k + i % k];
     const auto want = scan_above(with_self, thresholds.data(), 1, ignore);
     std::vector<std::vector<Hit>> answers;
     postings_above(with_self, postings, thresholds.data(), 2, ignore, answers);
@@ -148,41 +113,28 @@ void check_searches(const ScanProblem& problem, const Postings& postings) {
     check_above(problem, postings);
 }
 
-std::vector<std::int64_t> every_third(std::size_t n) {
-    std::vector<std::int64_t> positions;
-    for (std::size_t i = 1; i < n; i += 3) positions.push_back(static_cast<std::int64_t>(i));
-    return positions;
+VectorSpace sparse_space(const Vectors& vectors, const VectorKernel& kernel,
+                         Isa isa = available_isas().back()) {
+    return space_of(vectors, kernel, StoreKind::sparse_f64, isa);
 }
 
 // The rows in a store of many more columns; every other row has an entry in the last.
-struct Widened {
-    Widened(const Vectors& from, std::size_t n_columns)
-        : csr(from), store(widen(from, n_columns)) {}
-
-    SparseStore<double> widen(const Vectors& from, std::size_t n_columns) {
-        Csr<double> wide({0}, {}, {});
-        for (std::size_t i = 0; i < from.n_rows; ++i) {
-            for (auto e = csr.offsets[i]; e < csr.offsets[i + 1]; ++e) {
-                wide.columns.push_back(csr.columns[static_cast<std::size_t>(e)]);
-                wide.values.push_back(csr.values[static_cast<std::size_t>(e)]);
-            }
-            if (i % 2 == 0) {
-                wide.columns.push_back(static_cast<std::int32_t>(n_columns) - 1);
-                wide.values.push_back(3.0);
-            }
-            wide.end_row();
+VectorSpace widened_space(const Vectors& vectors, const VectorKernel& kernel) {
+    constexpr std::size_t n_columns = 5000000;
+    const Csr<double> csr(vectors);
+    Csr<double> wide({0}, {}, {});
+    for (std::size_t i = 0; i < vectors.n_rows; ++i) {
+        for (auto e = csr.offsets[i]; e < csr.offsets[i + 1]; ++e) {
+            wide.columns.push_back(csr.columns[static_cast<std::size_t>(e)]);
+            wide.values.push_back(csr.values[static_cast<std::size_t>(e)]);
         }
-        csr = std::move(wide);
-        return csr.store(n_columns);
+        if (i % 2 == 0) {
+            wide.columns.push_back(static_cast<std::int32_t>(n_columns) - 1);
+            wide.values.push_back(3.0);
+        }
+        wide.end_row();
     }
-
-    Csr<double> csr;
-    SparseStore<double> store;
-};
-
-StorePointer make_widened(const Vectors& from) {
-    auto kept = std::make_shared<Widened>(from, 5000000);
-    return StorePointer(kept, &kept->store);
+    return VectorSpace(make_sparse(std::move(wide), n_columns), kernel, available_isas().back());
 }
 
 }  // namespace
@@ -194,8 +146,8 @@ TEST(postings_lose_nothing) {
         for (const VectorKernel& kernel : kernels(family.is_moderate)) {
             for (const Isa isa : available_isas()) {
                 const check::Context here(family.name + ", " + to_string(isa) + ", " + kernel.form);
-                const VectorSpace space(make_store(objects, StoreKind::sparse_f64), kernel, isa);
-                const VectorSpace asked(make_store(queries, StoreKind::sparse_f64), kernel, isa);
+                const VectorSpace space = sparse_space(objects, kernel, isa);
+                const VectorSpace asked = sparse_space(queries, kernel, isa);
                 const Postings postings(space, ignore);
                 check_searches({space, asked, Selection::range(0, 700)}, postings);
             }
@@ -205,16 +157,14 @@ TEST(postings_lose_nothing) {
 
 TEST(postings_search_among_some_under_other_names_and_skip_the_query) {
     constexpr std::size_t n = 600;
-    std::vector<std::int64_t> names(n);
-    for (std::size_t i = 0; i < n; ++i) names[i] = static_cast<std::int64_t>((i * 7 + 3) % n);
+    const std::vector<std::int64_t> names = mixed_names(n, 3);
     for (const Family& family : families) {
         const check::Context here(family.name);
         const auto objects = draw_rows(n, 24, 3, family.entry);
         for (const VectorKernel& kernel : kernels(false)) {
-            const VectorSpace space(make_store(objects, StoreKind::sparse_f64), kernel,
-                                    available_isas().back());
+            const VectorSpace space = sparse_space(objects, kernel);
             const Postings postings(space, ignore);
-            const auto list = every_third(n);
+            const auto list = positions_from(1, n, 3);
             const Selection some = Selection::list(list.data(), list.size());
             check_top_k({space, space, Selection::range(0, n), true}, postings, 7, 2);
             check_top_k({space, space, some, true}, postings, 7, 1);
@@ -232,11 +182,10 @@ TEST(postings_of_several_shelves) {
         const auto objects = draw_rows(n, 12, 4, family.entry);
         const auto queries = draw_rows(5, 12, 5, family.entry);
         for (const VectorKernel& kernel : kernels(false)) {
-            const Isa isa = available_isas().back();
             const StoreKind kind =
                 family.is_moderate ? StoreKind::sparse_f32 : StoreKind::sparse_f64;
-            const VectorSpace space(make_store(objects, kind), kernel, isa);
-            const VectorSpace asked(make_store(queries, kind), kernel, isa);
+            const VectorSpace space = space_of(objects, kernel, kind);
+            const VectorSpace asked = space_of(queries, kernel, kind);
             const Postings postings(space, ignore);
             CHECK(postings.n_shelves() == 2);
             const ScanProblem problem{space, asked, Selection::range(0, n)};
@@ -256,12 +205,11 @@ TEST(queries_may_have_columns_that_no_object_has) {
         const auto objects = draw_rows(300, 24, 6, family.entry);
         const auto queries = draw_rows(9, 24, 7, family.entry);
         for (const VectorKernel& kernel : kernels(false)) {
-            const Isa isa = available_isas().back();
-            const VectorSpace space(make_store(objects, StoreKind::sparse_f64), kernel, isa);
-            const VectorSpace asked(make_widened(queries), kernel, isa);
+            const VectorSpace space = sparse_space(objects, kernel);
+            const VectorSpace asked = widened_space(queries, kernel);
             check_searches({space, asked, Selection::range(0, 300)}, Postings(space, ignore));
             // Few entries in many columns are found by bisection.
-            const VectorSpace far(make_widened(objects), kernel, isa);
+            const VectorSpace far = widened_space(objects, kernel);
             check_searches({far, asked, Selection::range(0, 300)}, Postings(far, ignore));
         }
     }
@@ -271,17 +219,15 @@ TEST(few_objects_of_counts_are_evaluated) {
     const auto objects = draw_rows(3000, 40, 8, count_entry);
     const auto queries = draw_rows(20, 40, 9, count_entry);
     for (const VectorKernel& kernel : kernels(false)) {
-        const Isa isa = available_isas().back();
-        const VectorSpace space(make_store(objects, StoreKind::sparse_f64), kernel, isa);
-        const VectorSpace asked(make_store(queries, StoreKind::sparse_f64), kernel, isa);
+        const VectorSpace space = sparse_space(objects, kernel);
+        const VectorSpace asked = sparse_space(queries, kernel);
         const Postings postings(space, ignore);
         CHECK(postings.n_planes() > 0 && postings.n_postings() > 0);
         CHECK(postings.n_bytes() < 3000 * 40 * 8);
-        std::vector<double> values(20);
-        std::vector<std::int64_t> positions(20);
+        Answer answer(asked, 1);
         const ScanProblem problem{space, asked, Selection::range(0, 3000)};
-        const auto counts =
-            postings_top_k(problem, postings, 1, 1, ignore, values.data(), positions.data());
+        const auto counts = postings_top_k(problem, postings, 1, 1, ignore, answer.values.data(),
+                                           answer.positions.data());
         // Two of the queries are empty, and tie with everything.
         CHECK(counts.evaluations <= 2 * 3000 + 20 * 30);
         CHECK(counts.bounds <= 20 * 3000 && counts.operations > 0);
@@ -290,14 +236,12 @@ TEST(few_objects_of_counts_are_evaluated) {
 
 TEST(spaces_without_a_growing_score_of_sparse_vectors_do_not_fit) {
     const auto rows = draw_rows(20, 6, 10, real_entry);
-    const Isa isa = available_isas().back();
-    const auto sparse = make_store(rows, StoreKind::sparse_f64);
-    const VectorSpace dense(make_store(rows, StoreKind::dense_f64), {}, isa);
-    const VectorSpace even(sparse, {"polynomial", 2, 1.0, 1.0, 1.0}, isa);
-    const VectorSpace gaussian(sparse, {"gaussian", 1, 1.0, 0.0, 1.0}, isa);
+    const VectorSpace dense = space_of(rows);
+    const VectorSpace even = sparse_space(rows, {"polynomial", 2, 1.0, 1.0, 1.0});
+    const VectorSpace gaussian = sparse_space(rows, {"gaussian", 1, 1.0, 0.0, 1.0});
     for (const VectorSpace* space : {&dense, &even, &gaussian}) {
         CHECK(!Postings::fits(*space));
         CHECK_THROWS(std::invalid_argument, Postings(*space, ignore));
     }
-    CHECK(Postings::fits(VectorSpace(sparse, {}, isa)));
+    CHECK(Postings::fits(sparse_space(rows, {})));
 }

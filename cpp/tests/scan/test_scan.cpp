@@ -3,24 +3,13 @@
 #include "fastmks/core/faults.hpp"
 #include "fastmks/scan/scan.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <stdexcept>
 #include <thread>
-#include <vector>
 
-#include "fastmks/spaces/vector_space.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-#include "tests/support/spaces.hpp"
-#include "tests/support/vectors.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 
-const Watch ignore = [](std::size_t) {};
 constexpr std::size_t thread_counts[] = {1, 2, 5};
 
 // Few different values, so that ties are everywhere, zeros of both signs among them.
@@ -41,10 +30,6 @@ std::vector<Hit> ranking(const ScanProblem& problem, std::size_t query,
     }
     std::stable_sort(hits.begin(), hits.end(), [](Hit a, Hit b) { return a.value > b.value; });
     return hits;
-}
-
-bool same_hit(const Hit& a, const Hit& b) {
-    return a.position == b.position && same_bits(a.value, b.value);
 }
 
 void check_top_k(const ScanProblem& problem, std::size_t k, std::size_t threads,
@@ -70,7 +55,7 @@ void check_above(const ScanProblem& problem, std::size_t threads,
     for (std::size_t i = 0; i < rankings.size(); ++i) {
         const auto end = std::find_if(rankings[i].begin(), rankings[i].end(),
                                       [&](const Hit& hit) { return hit.value < thresholds[i]; });
-        CHECK(std::equal(answers[i].begin(), answers[i].end(), rankings[i].begin(), end, same_hit));
+        CHECK(same_hits(answers[i], {rankings[i].begin(), end}));
     }
 }
 
@@ -109,19 +94,12 @@ struct Shape {
 constexpr Shape shapes[] = {{1, 1},    {1, 5000}, {3, 700},   {64, 256},
                             {65, 257}, {300, 40}, {200, 600}, {2, 255}};
 
-std::vector<std::int64_t> every_third(std::size_t n) {
-    std::vector<std::int64_t> positions;
-    for (std::size_t i = n % 3; i < n; i += 3) positions.push_back(static_cast<std::int64_t>(i));
-    return positions;
-}
-
 // The three scans, one after the other.
 using Scan = void (*)(const ScanProblem&, std::size_t threads, const Watch&);
 constexpr Scan scans[] = {
     [](const ScanProblem& problem, std::size_t threads, const Watch& watch) {
-        std::vector<double> values(problem.queries.size() * 2);
-        std::vector<std::int64_t> positions(values.size());
-        scan_top_k(problem, 2, threads, watch, values.data(), positions.data());
+        Answer answer(problem.queries, 2);
+        scan_top_k(problem, 2, threads, watch, answer.values.data(), answer.positions.data());
     },
     [](const ScanProblem& problem, std::size_t threads, const Watch& watch) {
         const std::vector<double> thresholds(problem.queries.size(), 2.0);
@@ -152,7 +130,7 @@ TEST(scans_search_among_some) {
     for (const Shape shape : shapes) {
         const TableSpace objects(shape.n_objects + 10, tied), queries(shape.n_queries, tied);
         check_scans({objects, queries, Selection::range(7, shape.n_objects + 9)}, tied);
-        const auto list = every_third(shape.n_objects + 10);
+        const auto list = positions_from((shape.n_objects + 1) % 3, shape.n_objects + 10, 3);
         check_scans({objects, queries, Selection::list(list.data(), list.size())}, tied);
     }
 }
@@ -162,7 +140,7 @@ TEST(scans_skip_the_query_itself) {
         const TableSpace space(n, tied);
         check_scans({space, space, Selection::range(0, n), true},
                     [&](std::size_t q, std::size_t x) { return tied(q, x); });
-        const auto list = every_third(n);
+        const auto list = positions_from(n % 3, n, 3);
         if (list.size() > 1)
             check_scans({space, space, Selection::list(list.data(), list.size()), true}, tied);
     }
@@ -172,12 +150,11 @@ TEST(among_equals_the_smallest_positions_win) {
     const auto same = [](std::size_t, std::size_t) { return 1.5; };
     const TableSpace objects(3000, same), queries(3, same);
     for (const std::size_t threads : thread_counts) {
-        std::vector<double> values(3 * 20);
-        std::vector<std::int64_t> positions(3 * 20);
+        Answer answer(queries, 20);
         scan_top_k({objects, queries, Selection::range(0, 3000)}, 20, threads, ignore,
-                   values.data(), positions.data());
+                   answer.values.data(), answer.positions.data());
         for (std::size_t at = 0; at < 60; ++at)
-            CHECK(positions[at] == static_cast<std::int64_t>(at % 20));
+            CHECK(answer.positions[at] == static_cast<std::int64_t>(at % 20));
     }
 }
 
@@ -186,8 +163,8 @@ TEST(scans_of_vectors_return_the_values_of_the_space) {
     for (const StoreKind kind : store_kinds) {
         for (const Isa isa : available_isas()) {
             const check::Context here(to_string(kind) + ", " + to_string(isa));
-            const VectorSpace space(make_store(objects, kind), {}, isa),
-                query_space(make_store(queries, kind), {}, isa);
+            const auto space = space_of(objects, {}, kind, isa);
+            const auto query_space = space_of(queries, {}, kind, isa);
             const auto values = all_values(space, query_space);
             check_scans({space, query_space, Selection::range(0, 700)},
                         [&](std::size_t q, std::size_t x) { return values[q * 700 + x]; });
@@ -253,7 +230,7 @@ TEST(an_exception_from_the_watch_stops_a_scan) {
 }
 
 TEST(a_scan_tells_which_value_is_at_fault) {
-    const auto list = every_third(900);
+    const auto list = positions_from(0, 900, 3);
     const auto faulty = [](std::size_t q, std::size_t x) {
         return q == 97 && x == 603 ? not_a_number : tied(q, x);
     };

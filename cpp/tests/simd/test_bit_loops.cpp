@@ -1,14 +1,8 @@
 // Loops over words of bits: whole numbers and one division, the same for every instruction set.
 
-#include <vector>
-
 #include "fastmks/simd/isa.hpp"
 #include "fastmks/simd/loops.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 

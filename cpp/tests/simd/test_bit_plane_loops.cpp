@@ -1,15 +1,8 @@
 // Sums of weighted bits, against sums of whole numbers one object at a time.
 
-#include <cmath>
-#include <vector>
-
 #include "fastmks/simd/isa.hpp"
 #include "fastmks/simd/loops.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 

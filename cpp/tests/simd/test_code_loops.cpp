@@ -1,16 +1,8 @@
 // Codes of 8 bits: whole sums, and the same float32 bounds for every instruction set.
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "fastmks/simd/isa.hpp"
 #include "fastmks/simd/loops.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 

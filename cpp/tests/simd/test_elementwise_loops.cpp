@@ -1,14 +1,7 @@
 // The loops over values: affine, power, exponential, tanh, square root, normalise, and the tests.
 
-#include <functional>
-#include <vector>
-
 #include "fastmks/simd/loops.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 

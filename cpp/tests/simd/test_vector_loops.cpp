@@ -1,15 +1,8 @@
 // The sums over columns: one canonical order, whatever the instruction set and the blocks.
 
-#include <string>
-#include <vector>
-
 #include "fastmks/simd/loops.hpp"
 #include "fastmks/stores/lane_sum.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 

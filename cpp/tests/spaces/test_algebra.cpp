@@ -3,20 +3,7 @@
 #include "fastmks/core/faults.hpp"
 #include "fastmks/spaces/algebra.hpp"
 
-#include <cmath>
-#include <memory>
-#include <stdexcept>
-#include <vector>
-
-#include "fastmks/spaces/vector_space.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/exact.hpp"
-#include "tests/support/numbers.hpp"
-#include "tests/support/spaces.hpp"
-#include "tests/support/vectors.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 
@@ -32,8 +19,7 @@ const VectorKernel polynomial = kernel_of("polynomial", 0.7);
 const VectorKernel laplacian = kernel_of("laplacian");
 
 SpacePointer make_space(const Vectors& vectors, const VectorKernel& kernel) {
-    return std::make_shared<VectorSpace>(make_store(vectors, StoreKind::dense_f64), kernel,
-                                         available_isas().back());
+    return std::make_shared<VectorSpace>(space_of(vectors, kernel));
 }
 
 SpacePointer make_table(std::size_t n, TableSpace::Kernel kernel) {

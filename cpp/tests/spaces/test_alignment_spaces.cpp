@@ -1,14 +1,7 @@
-#include <cmath>
-#include <cstdint>
-#include <vector>
 
 #include "fastmks/spaces/residue_space.hpp"
 #include "fastmks/spaces/series_space.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 
@@ -35,6 +28,7 @@ struct Strings {
 
 const AlignmentKernel kernel{{4, -1, -2, -1, 5, 0, -2, 0, 6}, 3, 3.0, 1.0};
 
+// Finite or not.
 std::vector<double> all_values(const Space& space) {
     std::vector<double> values(space.size() * space.size());
     space.evaluate(*space.batch(0, space.size()), Selection::range(0, space.size()), values.data(),

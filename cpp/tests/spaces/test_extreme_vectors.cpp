@@ -1,27 +1,12 @@
 // Cosine of vectors, and bandwidths, from one end of the float64 range to the other.
 
-#include <limits>
-#include <vector>
-
 #include "fastmks/spaces/vector_space.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/exact.hpp"
-#include "tests/support/numbers.hpp"
-#include "tests/support/spaces.hpp"
-#include "tests/support/vectors.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 
 constexpr double largest = std::numeric_limits<double>::max();
 const VectorKernel cosine{"cosine", 1, 1.0, 0.0, 1.0};
-
-VectorSpace make_space(const Vectors& vectors, const VectorKernel& kernel,
-                       StoreKind kind = StoreKind::dense_f64) {
-    return VectorSpace(make_store(vectors, kind), kernel, available_isas().back());
-}
 
 // Integers up to 15: any power of two times them is exact, subnormal ones included.
 Vectors integer_vectors(std::size_t n_rows, std::size_t n_columns, std::uint64_t seed) {
@@ -53,7 +38,7 @@ Vectors vectors_at_every_scale() {
 
 void check_cosine(const Vectors& vectors) {
     for (const StoreKind kind : {StoreKind::dense_f64, StoreKind::sparse_f64}) {
-        const auto space = make_space(vectors, cosine, kind);
+        const auto space = space_of(vectors, cosine, kind);
         const auto values = all_values(space, space);
         const std::size_t n = vectors.n_rows;
         for (std::size_t at = 0; at < n * n; ++at) {
@@ -80,7 +65,7 @@ void check_distances(const Vectors& vectors, double bandwidth) {
         const check::Context here(form);
         const VectorKernel kernel = distance_kernel(form, bandwidth);
         for (const StoreKind kind : {StoreKind::dense_f64, StoreKind::sparse_f64}) {
-            const auto space = make_space(vectors, kernel, kind);
+            const auto space = space_of(vectors, kernel, kind);
             const auto values = all_values(space, space);
             for (std::size_t at = 0; at < n * n; ++at) {
                 if (at / n == at % n) CHECK(values[at] == 1.0);
@@ -98,7 +83,7 @@ void check_distances(const Vectors& vectors, double bandwidth) {
 TEST(cosine_does_not_see_powers_of_two) {
     const auto objects = integer_vectors(5, 21, 1);
     const auto queries = integer_vectors(4, 21, 2);
-    const auto want = all_values(make_space(objects, cosine), make_space(queries, cosine));
+    const auto want = all_values(space_of(objects, cosine), space_of(queries, cosine));
     std::vector<int> exponents{-1074, -1070, -1022, -997, -600, -300, 0, 300, 600, 997, 1018};
     for (int e = 390; e <= 405; ++e) {  // where rows begin to be shifted
         exponents.push_back(e);
@@ -107,8 +92,8 @@ TEST(cosine_does_not_see_powers_of_two) {
     for (const int a : exponents) {
         for (const int b : {-1074, -402, -396, 0, 399, 1018}) {
             const check::Context here("2^" + std::to_string(a) + ", 2^" + std::to_string(b));
-            CHECK(same_bits(all_values(make_space(scaled(objects, a), cosine),
-                                       make_space(scaled(queries, b), cosine)),
+            CHECK(same_bits(all_values(space_of(scaled(objects, a), cosine),
+                                       space_of(scaled(queries, b), cosine)),
                             want));
         }
     }
@@ -119,7 +104,7 @@ TEST(cosine_holds_at_every_scale_within_one_set) {
 }
 
 TEST(cosine_of_some_is_part_of_all) {
-    const auto space = make_space(vectors_at_every_scale(), cosine);
+    const auto space = space_of(vectors_at_every_scale(), cosine);
     const auto all = all_values(space, space);
     const std::size_t n = space.size();
     const std::int64_t list[] = {14, 0, 7, 8, 29, 3, 3, 20};
@@ -156,7 +141,7 @@ TEST(opposite_and_parallel_vectors_stay_within_one) {
         for (const double value : base.data) vectors.data.push_back(value * factor);
     }
     check_cosine(vectors);
-    const auto space = make_space(vectors, cosine);
+    const auto space = space_of(vectors, cosine);
     const auto values = all_values(space, space);
     for (std::size_t i = 0; i < 30; ++i) {
         if (i != 1) CHECK(values[i * vectors.n_rows + 30 + i] == -1.0);
@@ -170,8 +155,8 @@ TEST(distance_forms_do_not_see_powers_of_two) {
     for (const std::string form : distance_forms) {
         const auto at = [&](int e) {
             const VectorKernel kernel = distance_kernel(form, std::ldexp(1.7, e));
-            return all_values(make_space(scaled(objects, e), kernel),
-                              make_space(scaled(queries, e), kernel));
+            return all_values(space_of(scaled(objects, e), kernel),
+                              space_of(scaled(queries, e), kernel));
         };
         const auto want = at(0);
         for (const int e : {-1022, -997, -300, -202, -201, -200, -199, -5, 1, 199, 200, 201, 202,

@@ -1,17 +1,7 @@
 // Spaces of compiled functions: every pair once, in the right order, whatever the layout.
 
 #include "fastmks/spaces/function_space.hpp"
-
-#include <cmath>
-#include <cstdint>
-#include <vector>
-
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-#include "tests/support/spaces.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 

@@ -2,19 +2,10 @@
 // here; a hash may change only together with the definition of the canonical value.
 
 #include <cinttypes>
-#include <vector>
 
 #include "fastmks/simd/loops.hpp"
 #include "fastmks/spaces/algebra.hpp"
-#include "fastmks/spaces/vector_space.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/exact.hpp"
-#include "tests/support/numbers.hpp"
-#include "tests/support/spaces.hpp"
-#include "tests/support/vectors.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 
@@ -191,7 +182,7 @@ constexpr std::uint64_t golden_algebra = 0x021abe02c60e7bd9u;
 
 SpacePointer make_space(const Vectors& vectors, const VectorKernel& kernel, StoreKind kind,
                         Isa isa) {
-    return std::make_shared<VectorSpace>(make_store(vectors, kind), kernel, isa);
+    return std::make_shared<VectorSpace>(space_of(vectors, kernel, kind, isa));
 }
 
 // The values and self values of one kernel for vectors of several lengths.

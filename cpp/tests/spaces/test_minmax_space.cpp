@@ -1,16 +1,7 @@
 // sum min / sum max: the canonical formula, its bounds and its rounding, dense and sparse alike.
 
 #include "fastmks/spaces/minmax_space.hpp"
-
-#include <cmath>
-#include <vector>
-
-#include "tests/support/check.hpp"
-#include "tests/support/spaces.hpp"
-#include "tests/support/vectors.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 

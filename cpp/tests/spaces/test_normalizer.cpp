@@ -1,15 +1,6 @@
 #include "fastmks/simd/loops.hpp"
 #include "fastmks/spaces/normalizer.hpp"
-
-#include <cmath>
-#include <limits>
-#include <vector>
-
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 

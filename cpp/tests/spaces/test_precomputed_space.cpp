@@ -2,17 +2,7 @@
 
 #include "fastmks/core/faults.hpp"
 #include "fastmks/spaces/precomputed_space.hpp"
-
-#include <cmath>
-#include <stdexcept>
-#include <vector>
-
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-#include "tests/support/spaces.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 

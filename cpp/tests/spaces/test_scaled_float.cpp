@@ -1,13 +1,5 @@
 #include "fastmks/spaces/scaled_float.hpp"
-
-#include <cmath>
-#include <vector>
-
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 TEST(wide_numbers_keep_what_doubles_hold) {
     for (const double value : {0.0, 1.0, 3.5, 0x1p-1074, 0x1.8p-1030, 1e308, 0.1}) {

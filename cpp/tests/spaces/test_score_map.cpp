@@ -3,42 +3,30 @@
 
 #include "fastmks/spaces/score_map.hpp"
 
-#include <vector>
-
-#include "fastmks/simd/isa.hpp"
 #include "fastmks/spaces/algebra.hpp"
 #include "fastmks/spaces/score_search.hpp"
-#include "fastmks/spaces/vector_space.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-#include "tests/support/vectors.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 
-struct Case {
-    const char* name;
-    VectorKernel kernel;
+const VectorKernel kernels[] = {
+    {"linear"},
+    {"polynomial", 3, 0.5, 1.0},
+    {"polynomial", 2, 2.0, -3.0},
+    {"polynomial", 10, 1.0, 0.25},
+    {"tanh", 1, 0.01, 0.5},
+    {"tanh", 1, 50.0},  // saturated
+    {"exponential", 1, 0.02},
+    {"cosine"},
+    {"gaussian", 1, 1.0, 0.0, 3.0},
+    {"laplacian", 1, 1.0, 0.0, 9.0},
+    {"epanechnikov", 1, 1.0, 0.0, 20.0},
+    {"triangular", 1, 1.0, 0.0, 20.0},
+    {"spherical", 1, 1.0, 0.0, 20.0},
 };
 
-std::vector<Case> cases() {
-    return {
-        {"linear", {"linear", 1, 1.0, 0.0, 1.0}},
-        {"cubic", {"polynomial", 3, 0.5, 1.0, 1.0}},
-        {"square", {"polynomial", 2, 2.0, -3.0, 1.0}},
-        {"tenth power", {"polynomial", 10, 1.0, 0.25, 1.0}},
-        {"tanh", {"tanh", 1, 0.01, 0.5, 1.0}},
-        {"saturated tanh", {"tanh", 1, 50.0, 0.0, 1.0}},
-        {"exponential", {"exponential", 1, 0.02, 0.0, 1.0}},
-        {"cosine", {"cosine", 1, 1.0, 0.0, 1.0}},
-        {"gaussian", {"gaussian", 1, 1.0, 0.0, 3.0}},
-        {"laplacian", {"laplacian", 1, 1.0, 0.0, 9.0}},
-        {"epanechnikov", {"epanechnikov", 1, 1.0, 0.0, 20.0}},
-        {"triangular", {"triangular", 1, 1.0, 0.0, 20.0}},
-        {"spherical", {"spherical", 1, 1.0, 0.0, 20.0}},
-    };
+std::string name_of(const VectorKernel& kernel) {
+    return kernel.form + text(" ", kernel.degree);
 }
 
 // The score of two vectors, closer to the exact one than any bound here.
@@ -60,9 +48,7 @@ long double exact_score(ScoreKind kind, const double* x, const double* y, std::s
 void check_space(const Space& space, const Vectors& vectors) {
     const ScoreMap& map = scores_of(space);
     const std::size_t n = space.size();
-    std::vector<double> values(n * n);
-    const auto batch = space.batch(0, n);
-    space.values(*batch, Selection::range(0, n), values.data());
+    const std::vector<double> values = all_values(space, space);
     std::vector<long double> scores(n * n);
     double largest = 0.0;
     for (std::size_t i = 0; i < n * n; ++i) {
@@ -110,14 +96,12 @@ void check_space(const Space& space, const Vectors& vectors) {
 
 TEST(scores_in_the_range_have_lesser_values) {
     if (!has_reference) return;
-    const Isa isa = available_isas().back();
-    for (const Case& c : cases()) {
-        const check::Context context(c.name);
+    for (const VectorKernel& kernel : kernels) {
+        const check::Context context(name_of(kernel));
         for (const std::size_t n_columns : {1, 9}) {
             Vectors vectors = draw_vectors(14, n_columns, 3, 29);
             vectors.data[0] = vectors.data[n_columns * 5];  // a near tie
-            const VectorSpace space(make_store(vectors, StoreKind::dense_f64), c.kernel, isa);
-            check_space(space, vectors);
+            check_space(space_of(vectors, kernel), vectors);
         }
     }
 }
@@ -130,10 +114,10 @@ TEST(sums_products_and_multiples_keep_what_orders_them) {
     const auto make = [&](VectorKernel kernel) -> SpacePointer {
         return std::make_shared<VectorSpace>(store, kernel, isa);
     };
-    const auto linear = make({"linear", 1, 1.0, 0.0, 1.0});
+    const auto linear = make({"linear"});
     const auto cubic = make({"polynomial", 3, 0.1, 1.0, 1.0});
     const auto square = make({"polynomial", 2, 0.1, 1.0, 1.0});
-    const auto cosine = make({"cosine", 1, 1.0, 0.0, 1.0});
+    const auto cosine = make({"cosine"});
     const auto normalized = make_normalized(linear, true);
     check_space(*normalized, vectors);
     check_space(*make_sum({cosine, make_scaled(normalized, 2.0)}), vectors);
@@ -147,8 +131,7 @@ TEST(sums_products_and_multiples_keep_what_orders_them) {
     CHECK(!make_sum({linear, square})->scores());
     CHECK(!make_product({linear, linear})->scores());
     CHECK(!make_normalized(cubic, true)->scores());
-    const auto other = std::make_shared<VectorSpace>(make_store(vectors, StoreKind::dense_f64),
-                                                     VectorKernel{"linear", 1, 1.0, 0.0, 1.0}, isa);
+    const auto other = std::make_shared<VectorSpace>(space_of(vectors));
     CHECK(!make_sum({linear, other})->scores());
 }
 
@@ -158,9 +141,9 @@ TEST(small_factors_make_values_that_underflow) {
     Vectors vectors = draw_vectors(12, 3, 2, 37);
     for (double& x : vectors.data) x *= 9.0;  // values of narrow kernels underflow
     const auto store = make_store(vectors, StoreKind::dense_f64);
-    for (const Case& one : cases()) {
-        const check::Context context(one.name);
-        const auto space = std::make_shared<VectorSpace>(store, one.kernel, isa);
+    for (const VectorKernel& kernel : kernels) {
+        const check::Context context(name_of(kernel));
+        const auto space = std::make_shared<VectorSpace>(store, kernel, isa);
         for (const double factor : {0.05, 0x1p-60, 1e-160, 1e-310, 0x1p-1074}) {
             check_space(*make_scaled(space, factor), vectors);
             check_space(*make_scaled(make_scaled(space, 0x1p-540), factor), vectors);
@@ -198,13 +181,13 @@ TEST(a_guess_changes_the_work_and_not_the_limit) {
 
 TEST(guesses_are_near_the_score) {
     const auto store = make_store(draw_vectors(4, 6, 2, 31), StoreKind::dense_f64);
-    for (const Case& one : cases()) {
-        const check::Context context(one.name);
-        const VectorSpace space(store, one.kernel, available_isas().back());
-        if (!space.is_increasing || one.kernel.form == "spherical") continue;
+    for (const VectorKernel& kernel : kernels) {
+        const check::Context context(name_of(kernel));
+        const VectorSpace space(store, kernel, available_isas().back());
+        if (!space.is_increasing || kernel.form == "spherical") continue;
         const double score = space.kind == ScoreKind::distance ? -2.0 : 0.3;
         const double value = space.value_above(score);
-        if (value < 1.0 - 1e-9 || one.kernel.form == "polynomial") {
+        if (value < 1.0 - 1e-9 || kernel.form == "polynomial") {
             CHECK(std::abs(space.score_near(value) - score) < 1e-6);
         }
     }

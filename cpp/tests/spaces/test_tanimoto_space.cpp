@@ -3,15 +3,8 @@
 #include "fastmks/spaces/tanimoto_space.hpp"
 
 #include <set>
-#include <stdexcept>
-#include <vector>
 
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-#include "tests/support/spaces.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 

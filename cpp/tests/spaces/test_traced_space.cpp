@@ -2,15 +2,8 @@
 
 #include "fastmks/spaces/traced_space.hpp"
 
-#include <memory>
-#include <vector>
-
 #include "fastmks/spaces/precomputed_space.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/spaces.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 

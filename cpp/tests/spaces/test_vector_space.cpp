@@ -2,25 +2,9 @@
 
 #include "fastmks/core/faults.hpp"
 #include "fastmks/spaces/vector_space.hpp"
-
-#include <limits>
-#include <vector>
-
-#include "tests/support/check.hpp"
-#include "tests/support/exact.hpp"
-#include "tests/support/numbers.hpp"
-#include "tests/support/spaces.hpp"
-#include "tests/support/vectors.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
-
-VectorSpace make_space(const Vectors& vectors, const VectorKernel& kernel,
-                       StoreKind kind = StoreKind::dense_f64, Isa isa = available_isas().back()) {
-    return VectorSpace(make_store(vectors, kind), kernel, isa);
-}
 
 // tanh promises no rounding; its slope is at most 1, so it is off by what its argument is.
 Rounding promised(const VectorSpace& space, const VectorKernel& kernel) {
@@ -36,8 +20,8 @@ Vectors draw_doubles(std::size_t n_rows, std::size_t n_columns, std::uint64_t se
 }
 
 void check_formula(const VectorKernel& kernel, const Vectors& objects, const Vectors& queries) {
-    const auto space = make_space(objects, kernel);
-    const auto values = all_values(space, make_space(queries, kernel));
+    const auto space = space_of(objects, kernel);
+    const auto values = all_values(space, space_of(queries, kernel));
     const Rounding rounding = promised(space, kernel);
     CHECK(rounding.relative < 1e-10);
     CHECK(rounding.absolute < 1e-300);
@@ -88,7 +72,7 @@ TEST(rounding_covers_the_worst_sum) {
             vectors.data[n_columns + c] = c == 0 ? 1.0 : 0x1p-27;
         }
         for (const VectorKernel& kernel : all_kernels()) check_formula(kernel, vectors, vectors);
-        const auto space = make_space(vectors, {});
+        const auto space = space_of(vectors);
         const long double error =
             exact_product(vectors.row(0), vectors.row(1), n_columns) - all_values(space, space)[1];
         CHECK(error > 0.6 * space.rounding().relative);  // so nothing less would do
@@ -98,7 +82,7 @@ TEST(rounding_covers_the_worst_sum) {
 TEST(a_negative_offset_keeps_the_formula_but_promises_nothing) {
     const VectorKernel kernel{"polynomial", 3, 0.5, -1.5, 1.0};
     const auto vectors = draw_vectors(6, 20, 1, 4);
-    const auto space = make_space(vectors, kernel);
+    const auto space = space_of(vectors, kernel);
     CHECK(space.rounding().relative == infinity);
     const auto values = all_values(space, space);
     for (std::size_t at = 0; has_reference && at < 36; ++at) {
@@ -109,7 +93,7 @@ TEST(a_negative_offset_keeps_the_formula_but_promises_nothing) {
 
 TEST(tanh_promises_nothing) {
     const VectorKernel kernel{"tanh", 1, 1.0, 0.0, 1.0};
-    CHECK(make_space(draw_vectors(2, 3, 1, 1), kernel).rounding().relative == infinity);
+    CHECK(space_of(draw_vectors(2, 3, 1, 1), kernel).rounding().relative == infinity);
 }
 
 TEST(stores_and_isas_make_no_difference) {
@@ -117,16 +101,16 @@ TEST(stores_and_isas_make_no_difference) {
     const auto queries = draw_vectors(10, 45, 1, 3);
     for (const VectorKernel& kernel : all_kernels()) {
         const auto want =
-            all_values(make_space(objects, kernel, StoreKind::dense_f64, Isa::baseline),
-                       make_space(queries, kernel, StoreKind::dense_f64, Isa::baseline));
+            all_values(space_of(objects, kernel, StoreKind::dense_f64, Isa::baseline),
+                       space_of(queries, kernel, StoreKind::dense_f64, Isa::baseline));
         for (const Isa isa : available_isas()) {
             for (const StoreKind kind : store_kinds) {
                 const check::Context here(kernel.form + ", " + to_string(isa) + ", " +
                                           to_string(kind));
-                const auto space = make_space(objects, kernel, kind, isa);
+                const auto space = space_of(objects, kernel, kind, isa);
                 CHECK(space.isa() == isa);
                 CHECK(space.size() == 11);
-                CHECK(same_bits(all_values(space, make_space(queries, kernel, kind, isa)), want));
+                CHECK(same_bits(all_values(space, space_of(queries, kernel, kind, isa)), want));
             }
         }
     }
@@ -139,8 +123,8 @@ TEST(batches_and_selections_make_no_difference) {
     for (const VectorKernel& kernel : all_kernels()) {
         for (const StoreKind kind : store_kinds) {
             const check::Context here(kernel.form + ", " + to_string(kind));
-            const auto space = make_space(objects, kernel, kind);
-            const auto query_space = make_space(queries, kernel, kind);
+            const auto space = space_of(objects, kernel, kind);
+            const auto query_space = space_of(queries, kernel, kind);
             const auto all = all_values(space, query_space);
             const auto batch = query_space.batch(3, 8);
             CHECK(batch->begin == 3 && batch->size == 5);
@@ -162,7 +146,7 @@ TEST(self_value_is_the_value_with_itself) {
     for (const VectorKernel& kernel : all_kernels()) {
         for (const StoreKind kind : store_kinds) {
             const check::Context here(kernel.form + ", " + to_string(kind));
-            const auto space = make_space(vectors, kernel, kind);
+            const auto space = space_of(vectors, kernel, kind);
             const auto values = all_values(space, space);
             for (std::size_t i = 0; i < 8; ++i) {
                 CHECK(same_bits(space.self_value(i), values[i * 8 + i]));
@@ -175,7 +159,7 @@ TEST(self_value_is_the_value_with_itself) {
 TEST(values_are_symmetric) {
     const auto vectors = draw_vectors(8, 45, 1, 8);
     for (const VectorKernel& kernel : all_kernels()) {
-        const auto space = make_space(vectors, kernel);
+        const auto space = space_of(vectors, kernel);
         const auto values = all_values(space, space);
         for (std::size_t at = 0; at < 64; ++at)
             CHECK(same_bits(values[at], values[at % 8 * 8 + at / 8]));
@@ -187,7 +171,7 @@ TEST(bounded_forms_know_their_largest_self_value) {
     for (const VectorKernel& kernel : all_kernels()) {
         const bool unbounded =
             kernel.form == "linear" || kernel.form == "polynomial" || kernel.form == "exponential";
-        CHECK(make_space(vectors, kernel).largest_self_value() == (unbounded ? infinity : 1.0));
+        CHECK(space_of(vectors, kernel).largest_self_value() == (unbounded ? infinity : 1.0));
     }
 }
 
@@ -195,8 +179,8 @@ TEST(a_value_fault_names_the_pair) {
     Vectors objects{5, 2, {1.0, 1.0, 2.0, 0.0, 0x1p600, 0.0, 0.0, 3.0, 0x1p600, -0x1p600}};
     Vectors queries{4, 2, {1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 0x1p600, 0x1p600}};
     for (const StoreKind kind : {StoreKind::dense_f64, StoreKind::sparse_f64}) {
-        const auto space = make_space(objects, {}, kind);
-        const auto query_space = make_space(queries, {}, kind);
+        const auto space = space_of(objects, {}, kind);
+        const auto query_space = space_of(queries, {}, kind);
         const auto batch = query_space.batch(1, 4);
         const ValueFault first = fault_of(space, *batch, Selection::range(0, 5));
         CHECK(first.query == 3 && first.object == 2 && first.value == infinity);
@@ -215,26 +199,23 @@ TEST(a_value_fault_names_the_pair) {
 
 TEST(overflow_in_a_form_is_a_fault_and_underflow_is_not) {
     const Vectors vectors{2, 1, {30.0, -30.0}};
-    const auto exponential = make_space(vectors, {"exponential", 1, 1.0, 0.0, 1.0});
+    const auto exponential = space_of(vectors, {"exponential", 1, 1.0, 0.0, 1.0});
     const ValueFault fault =
         fault_of(exponential, *exponential.batch(0, 2), Selection::range(0, 2));
     CHECK(fault.query == 0 && fault.object == 0 && fault.value == infinity);
     double value = -1.0;
     exponential.values(*exponential.batch(0, 1), Selection::range(1, 2), &value);
     CHECK(same_bits(value, 0.0));
-    const auto power = make_space(vectors, {"polynomial", 401, 1.0, 0.0, 1.0});
+    const auto power = space_of(vectors, {"polynomial", 401, 1.0, 0.0, 1.0});
     CHECK(fault_of(power, *power.batch(1, 2), Selection::range(0, 1)).value == -infinity);
 }
 
 TEST(a_refilled_batch_is_as_good_as_a_new_one) {
     const Vectors vectors = draw_doubles(9, 13, 5);
-    for (const StoreKind kind : {StoreKind::dense_f64, StoreKind::dense_f32, StoreKind::sparse_f64,
-                                 StoreKind::sparse_f32}) {
+    for (const StoreKind kind : store_kinds) {
         for (const std::string form : {"linear", "cosine", "gaussian"}) {
-            VectorKernel kernel;
-            kernel.form = form;
-            const auto space = make_space(vectors, kernel, kind);
-            const auto other = make_space(draw_doubles(4, 13, 6), kernel, kind);
+            const auto space = space_of(vectors, {form}, kind);
+            const auto other = space_of(draw_doubles(4, 13, 6), {form}, kind);
             std::unique_ptr<QueryBatch> batch;
             for (const std::size_t position : {3, 0, 8, 8, 1}) {
                 std::vector<double> got(9), want(9);

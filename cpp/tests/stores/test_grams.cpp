@@ -1,21 +1,13 @@
 #include "fastmks/stores/grams.hpp"
 
 #include <map>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 
-const Watch nobody_watches = [](std::size_t) {};
-const Labour alone{1, nobody_watches};
-const Labour in_threads{3, nobody_watches};
+const Labour alone{1, ignore};
+const Labour in_threads{3, ignore};
 
 using Text = std::vector<Letter>;
 

@@ -2,18 +2,10 @@
 
 #include "fastmks/stores/path_counts.hpp"
 
-#include <algorithm>
 #include <array>
 #include <map>
-#include <stdexcept>
-#include <utility>
-#include <vector>
 
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 
@@ -80,11 +72,9 @@ std::map<Key, std::int64_t> count_slowly(const Graphs& all) {
     return counts;
 }
 
-const Watch nobody = [](std::size_t) {};
-
 bool is_refused(const Graphs& all) {
     try {
-        static_cast<void>(count_paths(all.view(), nobody));
+        static_cast<void>(count_paths(all.view(), ignore));
     } catch (const std::invalid_argument&) {
         return true;
     }
@@ -100,7 +90,7 @@ TEST(paths_are_counted_once_for_each_pair) {
             Graphs all;
             for (const std::size_t n : {0, 1, 2, 7, 30, 0, 13}) all.add(n, n_labels, rarity, draw);
             std::map<Key, std::int64_t> counts;
-            for (const PathCount& one : count_paths(all.view(), nobody)) {
+            for (const PathCount& one : count_paths(all.view(), ignore)) {
                 const Key key{one.graph, one.low, one.high, one.length};
                 CHECK(counts.emplace(key, one.count).second);
             }
@@ -110,7 +100,7 @@ TEST(paths_are_counted_once_for_each_pair) {
 }
 
 TEST(no_graphs_have_no_paths) {
-    CHECK(count_paths(Graphs{}.view(), nobody).empty());
+    CHECK(count_paths(Graphs{}.view(), ignore).empty());
 }
 
 TEST(a_watch_can_stop_the_counting) {

@@ -2,16 +2,7 @@
 
 #include "fastmks/simd/loops.hpp"
 #include "fastmks/stores/vector_store.hpp"
-
-#include <stdexcept>
-#include <vector>
-
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-#include "tests/support/vectors.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 

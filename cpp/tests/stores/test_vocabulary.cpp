@@ -1,24 +1,17 @@
 #include "fastmks/stores/vocabulary.hpp"
 
 #include <set>
-#include <vector>
 
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
-
-const Watch nobody_watches = [](std::size_t) {};
 
 // Each inner vector is a task.
 Vocabulary vocabulary(Key space, const std::vector<std::vector<Key>>& tasks, std::size_t threads) {
     std::size_t n_keys = 0;
     for (const auto& task : tasks) n_keys += task.size();
     const auto read = [&](std::size_t task, std::vector<Key>& keys) { keys = tasks[task]; };
-    return Vocabulary({space, n_keys, tasks.size(), read}, {threads, nobody_watches});
+    return Vocabulary({space, n_keys, tasks.size(), read}, {threads, ignore});
 }
 
 void check_names(const Vocabulary& vocabulary, const std::set<Key>& wanted, Key space) {

@@ -50,10 +50,7 @@ inline constexpr const char* distance_forms[] = {"gaussian", "laplacian", "epane
                                                  "triangular", "spherical"};
 
 inline VectorKernel distance_kernel(const std::string& form, double bandwidth) {
-    VectorKernel kernel;
-    kernel.form = form;
-    kernel.bandwidth = bandwidth;
-    return kernel;
+    return {.form = form, .bandwidth = bandwidth};
 }
 
 /// Every form, with parameters on both sides of their defaults.

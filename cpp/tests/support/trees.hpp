@@ -1,23 +1,9 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "fastmks/spaces/vector_space.hpp"
 #include "fastmks/tree/cover_tree.hpp"
-#include "tests/support/exact.hpp"
-#include "tests/support/numbers.hpp"
-#include "tests/support/vectors.hpp"
+#include "tests/support/testing.hpp"
 
 namespace fastmks::test {
-
-inline const Watch ignore = [](std::size_t) {};
-
-inline VectorSpace space_of(const Vectors& vectors, const VectorKernel& kernel = {}) {
-    return VectorSpace(make_store(vectors, StoreKind::dense_f64), kernel, available_isas().back());
-}
 
 inline Vectors in_order(const Vectors& vectors, const CoverTree& tree) {
     Vectors out{vectors.n_rows, vectors.n_columns, {}};
@@ -26,23 +12,6 @@ inline Vectors in_order(const Vectors& vectors, const CoverTree& tree) {
         out.data.insert(out.data.end(), row, row + vectors.n_columns);
     }
     return out;
-}
-
-/// Rows of offset + spread * (unit numbers), each entry.
-inline Vectors spread_out(std::size_t n, std::size_t n_columns, double offset, double spread,
-                          std::uint64_t seed) {
-    Draw draw(seed);
-    Vectors vectors{n, n_columns, std::vector<double>(n * n_columns)};
-    for (double& entry : vectors.data) entry = offset + spread * draw.unit();
-    return vectors;
-}
-
-/// Small whole numbers: every product and sum of them is exact.
-inline Vectors whole_numbers(std::size_t n, std::size_t n_columns, std::uint64_t seed) {
-    Draw draw(seed);
-    Vectors vectors{n, n_columns, std::vector<double>(n * n_columns)};
-    for (double& entry : vectors.data) entry = static_cast<double>(draw.below(41)) - 20.0;
-    return vectors;
 }
 
 /// The tree of some vectors, and the vectors in its order.

@@ -3,11 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "fastmks/stores/vector_store.hpp"
+#include "fastmks/spaces/vector_space.hpp"
 #include "tests/support/numbers.hpp"
 
 namespace fastmks::test {
@@ -21,17 +20,40 @@ struct Vectors {
     [[nodiscard]] const double* row(std::size_t i) const { return data.data() + i * n_columns; }
 };
 
+/// Vectors whose entries are drawn one after the other: entry(draw, row, column) is each.
+template <class Entry>
+Vectors draw_rows(std::size_t n_rows, std::size_t n_columns, std::uint64_t seed, Entry entry) {
+    Draw draw(seed);
+    Vectors vectors{n_rows, n_columns, std::vector<double>(n_rows * n_columns)};
+    for (std::size_t at = 0; at < vectors.data.size(); ++at) {
+        vectors.data[at] = entry(draw, at / n_columns, at % n_columns);
+    }
+    return vectors;
+}
+
 /// Entries that float32 holds too, of sizes around 2^-largest to 2^largest; about half are zero.
 /// The second row is empty.
 inline Vectors draw_vectors(std::size_t n_rows, std::size_t n_columns, int largest,
                             std::uint64_t seed) {
-    Draw draw(seed);
-    Vectors vectors{n_rows, n_columns, std::vector<double>(n_rows * n_columns)};
-    for (std::size_t at = 0; at < vectors.data.size(); ++at) {
+    return draw_rows(n_rows, n_columns, seed, [=](Draw& draw, std::size_t row, std::size_t) {
         const double value = draw.short_wide(largest);
-        if (draw.below(2) == 0 && at / n_columns != 1) vectors.data[at] = value;
-    }
-    return vectors;
+        return draw.below(2) == 0 && row != 1 ? value : 0.0;
+    });
+}
+
+/// Rows of offset + spread * (unit numbers), each entry.
+inline Vectors spread_out(std::size_t n, std::size_t n_columns, double offset, double spread,
+                          std::uint64_t seed) {
+    return draw_rows(n, n_columns, seed, [=](Draw& draw, std::size_t, std::size_t) {
+        return offset + spread * draw.unit();
+    });
+}
+
+/// Small whole numbers: every product and sum of them is exact.
+inline Vectors whole_numbers(std::size_t n, std::size_t n_columns, std::uint64_t seed) {
+    return draw_rows(n, n_columns, seed, [](Draw& draw, std::size_t, std::size_t) {
+        return static_cast<double>(draw.below(41)) - 20.0;
+    });
 }
 
 /// The arrays of a sparse matrix.
@@ -71,44 +93,41 @@ inline std::string to_string(StoreKind kind) {
     return names[static_cast<int>(kind)];
 }
 
-/// A store and the arrays it reads.
-template <class T>
-struct KeptDense {
-    explicit KeptDense(const Vectors& vectors)
-        : data(vectors.data.begin(), vectors.data.end()),
-          store(data.data(), vectors.n_rows, vectors.n_columns) {}
-    std::vector<T> data;
-    DenseStore<T> store;
-};
-
-template <class T>
-struct KeptSparse {
-    explicit KeptSparse(const Vectors& vectors)
-        : csr(vectors), store(csr.store(vectors.n_columns)) {}
-    Csr<T> csr;
-    SparseStore<T> store;
-};
-
 using StorePointer = std::shared_ptr<const VectorStore>;
 
-template <class Kept>
-StorePointer make_kept(const Vectors& vectors) {
-    auto kept = std::make_shared<Kept>(vectors);
-    return StorePointer(kept, &kept->store);
+/// A store that keeps the arrays it reads alive.
+template <class T>
+StorePointer make_dense(const Vectors& vectors) {
+    const auto data = std::make_shared<std::vector<T>>(vectors.data.begin(), vectors.data.end());
+    auto* const store = new DenseStore<T>(data->data(), vectors.n_rows, vectors.n_columns);
+    return StorePointer(store, [data](const VectorStore* kept) { delete kept; });
+}
+
+template <class T>
+StorePointer make_sparse(Csr<T> rows, std::size_t n_columns) {
+    const auto csr = std::make_shared<Csr<T>>(std::move(rows));
+    auto* const store = new SparseStore<T>(csr->store(n_columns));
+    return StorePointer(store, [csr](const VectorStore* kept) { delete kept; });
 }
 
 inline StorePointer make_store(const Vectors& vectors, StoreKind kind) {
     switch (kind) {
         case StoreKind::dense_f64:
-            return make_kept<KeptDense<double>>(vectors);
+            return make_dense<double>(vectors);
         case StoreKind::dense_f32:
-            return make_kept<KeptDense<float>>(vectors);
+            return make_dense<float>(vectors);
         case StoreKind::sparse_f64:
-            return make_kept<KeptSparse<double>>(vectors);
+            return make_sparse(Csr<double>(vectors), vectors.n_columns);
         case StoreKind::sparse_f32:
             break;
     }
-    return make_kept<KeptSparse<float>>(vectors);
+    return make_sparse(Csr<float>(vectors), vectors.n_columns);
+}
+
+inline VectorSpace space_of(const Vectors& vectors, const VectorKernel& kernel = {},
+                            StoreKind kind = StoreKind::dense_f64,
+                            Isa isa = available_isas().back()) {
+    return VectorSpace(make_store(vectors, kind), kernel, isa);
 }
 
 }  // namespace fastmks::test

@@ -2,21 +2,9 @@
 
 #include "fastmks/tree/bound.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <optional>
-#include <string>
-#include <vector>
 
-#include "fastmks/spaces/vector_space.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/exact.hpp"
-#include "tests/support/numbers.hpp"
-#include "tests/support/spaces.hpp"
-#include "tests/support/vectors.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 
@@ -171,10 +159,7 @@ TEST(bounds_cover_every_value_of_vectors) {
                 const auto objects = awkward_vectors(n_columns, scale, 7 * n_columns),
                            queries = awkward_vectors(n_columns, query_scale, 7 * n_columns);
                 if (!(scale * query_scale < 1e150)) continue;  // no finite values
-                const VectorSpace space(make_store(objects, StoreKind::dense_f64), {},
-                                        available_isas().back()),
-                    query_space(make_store(queries, StoreKind::dense_f64), {},
-                                available_isas().back());
+                const auto space = space_of(objects), query_space = space_of(queries);
                 check_all(space, query_space);
                 check_exact(objects, space, query_space);
             }
@@ -196,14 +181,9 @@ TEST(bounds_cover_every_value_of_kernels) {
             for (std::uint64_t seed = 1; seed <= 4; ++seed) {
                 const check::Context here(kernel.form + text(", columns", n_columns) +
                                           text(", seed", seed));
-                const auto space_of = [&](std::uint64_t s) {
-                    return VectorSpace(
-                        make_store(awkward_vectors(n_columns, 1.0, s), StoreKind::dense_f64),
-                        kernel, available_isas().back());
-                };
-                const auto space = space_of(seed);
+                const auto space = space_of(awkward_vectors(n_columns, 1.0, seed), kernel);
                 check_all(space, space);
-                check_all(space, space_of(seed + 100));
+                check_all(space, space_of(awkward_vectors(n_columns, 1.0, seed + 100), kernel));
             }
         }
     }

@@ -3,21 +3,9 @@
 
 #include "fastmks/tree/cover_tree.hpp"
 
-#include <cmath>
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "fastmks/core/geometry.hpp"
-#include "fastmks/spaces/vector_space.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/exact.hpp"
-#include "tests/support/numbers.hpp"
+#include "tests/support/testing.hpp"
 #include "tests/support/trees.hpp"
-#include "tests/support/vectors.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
 
 namespace {
 

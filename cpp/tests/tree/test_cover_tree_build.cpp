@@ -3,24 +3,14 @@
 
 #include <atomic>
 #include <chrono>
-#include <cmath>
-#include <functional>
-#include <stdexcept>
 #include <thread>
-#include <vector>
 
 #include "fastmks/core/faults.hpp"
 #include "fastmks/core/geometry.hpp"
 #include "fastmks/tree/cover_tree.hpp"
 #include "tests/support/archives.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-#include "tests/support/spaces.hpp"
+#include "tests/support/testing.hpp"
 #include "tests/support/trees.hpp"
-#include "tests/support/vectors.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
 
 namespace {
 

@@ -1,16 +1,7 @@
 // When a search may prune objects: the promise of each rule, in exact arithmetic.
 
 #include "fastmks/tree/stop_rule.hpp"
-
-#include <cmath>
-#include <string>
-#include <vector>
-
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
+#include "tests/support/testing.hpp"
 
 namespace {
 
@@ -27,15 +18,11 @@ std::vector<double> thresholds() {
 }
 
 StopRule with_epsilon(double epsilon) {
-    StopRule rule;
-    rule.epsilon = epsilon;
-    return rule;
+    return {.epsilon = epsilon};
 }
 
 StopRule with_relative(double relative) {
-    StopRule rule;
-    rule.relative = relative;
-    return rule;
+    return {.relative = relative};
 }
 
 }  // namespace
@@ -50,8 +37,7 @@ TEST(an_exact_search_leaves_out_only_what_is_below_the_threshold) {
 }
 
 TEST(before_k_are_found_nothing_is_left_out) {
-    StopRule both = with_epsilon(1e300);
-    both.relative = 10.0;
+    const StopRule both{.epsilon = 1e300, .relative = 10.0};
     for (const StopRule& rule : {StopRule{}, with_epsilon(1e300), with_relative(10.0), both}) {
         CHECK(rule.limit(-infinity) == -infinity);
     }
@@ -120,9 +106,7 @@ TEST(a_huge_relative_error_gives_no_nonsense) {
 }
 
 TEST(an_error_of_zero_is_exact) {
-    StopRule rule;
-    rule.epsilon = 0.0;
-    rule.relative = 0.0;
+    const StopRule rule{.epsilon = 0.0, .relative = 0.0};
     for (const double threshold : thresholds()) {
         CHECK(same_bits(rule.limit(threshold), StopRule{}.limit(threshold)));
     }

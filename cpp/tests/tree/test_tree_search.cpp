@@ -3,21 +3,9 @@
 #include "fastmks/core/faults.hpp"
 #include "fastmks/tree/tree_search.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <memory>
-#include <stdexcept>
-#include <vector>
-
 #include "fastmks/core/geometry.hpp"
-#include "tests/support/check.hpp"
-#include "tests/support/numbers.hpp"
-#include "tests/support/spaces.hpp"
+#include "tests/support/testing.hpp"
 #include "tests/support/trees.hpp"
-#include "tests/support/vectors.hpp"
-
-using namespace fastmks;
-using namespace fastmks::test;
 
 namespace {
 
@@ -218,8 +206,7 @@ TEST(a_budget_is_never_exceeded) {
         for (const std::size_t budget : {3, 4, 5, 7, 12, 30, 31, 32, 100, 300, 699, 700, 5000}) {
             const check::Context here(name_of(traversal) + text(", budget", budget));
             const auto space = values_of(objects, queries);
-            StopRule stop;
-            stop.budget = budget;
+            const StopRule stop{.budget = budget};
             Answers answers(1, 3);
             tree_top_k({objects.tree, *space, *query_space, nullptr, false, traversal}, 3, stop, {},
                        1, ignore, answers.out());
@@ -241,8 +228,7 @@ TEST(an_approximate_dual_search_finds_k_within_its_error) {
     const auto wanted = plainest(objects, queries.given, 5);
     for (const double epsilon : {1.0, 10.0, 100.0, 1000.0, 1e9}) {
         const check::Context here("epsilon " + std::to_string(epsilon));
-        StopRule stop;
-        stop.epsilon = epsilon;
+        const StopRule stop{.epsilon = epsilon};
         Answers answers(200, 5);
         dual_tree_top_k({objects.tree, *space, *query_space, nullptr, false, {}}, queries.tree, 5,
                         stop, 2, ignore, answers.out());
