@@ -1,6 +1,6 @@
 """What the answers must be, in plain Python that shares no code with fastmks.
 
-`canonical` follows docs/how-it-works/numerics.md operation by operation, so it agrees with fastmks
+`canonical` follows docs/how-it-works/rounding.md operation by operation, so it agrees with fastmks
 to the last bit; `exact` follows the textbook formula with 60 digits.
 """
 
@@ -96,7 +96,7 @@ def _moved(x):
 
 
 def canonical(kernel, x, y):
-    """Return K(x, y) as docs/how-it-works/numerics.md defines it, to the last bit."""
+    """Return K(x, y) as docs/how-it-works/rounding.md defines it, to the last bit."""
     match kernel:
         case K.Linear():
             return dot(x, y)

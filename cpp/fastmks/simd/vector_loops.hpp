@@ -8,7 +8,7 @@ namespace fastmks {
 /// Sums over columns run in this many interleaved partial sums: column c adds to sum c % 8, in
 /// increasing c, and the eight are combined as ((0+4)+(2+6)) + ((1+5)+(3+7)). This order, with
 /// every product rounded before it is added, *is* the canonical value; see
-/// docs/how-it-works/numerics.md.
+/// docs/how-it-works/rounding.md.
 inline constexpr std::size_t n_lanes = 8;
 
 /// Columns of a query row as the loops need it: rounded up to whole lanes, zeros in the rest.

@@ -10,7 +10,7 @@ namespace fastmks {
 
 /// A score that orders the values of many kernels between vectors, and is simpler. A space
 /// whose values are a function of a score can be searched through bounds on the scores, whether
-/// its kernel is Mercer or not (docs/how-it-works/reductions.md).
+/// its kernel is Mercer or not (docs/how-it-works/scores.md).
 enum class ScoreKind {
     product,   ///< <x, y>
     cosine,    ///< <x, y> / (|x| |y|), 0 for a zero vector

@@ -28,7 +28,7 @@ struct Region {
     double greatest_norm;  ///< at least |x|
 };
 
-/// Upper bounds on canonical values K^(q, x) of one query q. docs/how-it-works/algorithm.md derives
+/// Upper bounds on canonical values K^(q, x) of one query q. docs/how-it-works/tree.md derives
 /// them and the slack of each. `share` covers every rounding as a share of the norms involved,
 /// `lost` what underflow can take. A bound that is not a number bounds nothing: callers compare so
 /// that it keeps.

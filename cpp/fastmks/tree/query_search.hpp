@@ -22,7 +22,7 @@ inline constexpr std::size_t largest_call = 4096;  // evaluations between two re
 inline constexpr std::size_t smallest_sample = 8;
 inline constexpr double not_evaluated = -HUGE_VAL;
 
-// Nodes opened before their children are evaluated together: see docs/how-it-works/algorithm.md for
+// Nodes opened before their children are evaluated together: see docs/how-it-works/tree.md for
 // the figures.
 inline constexpr std::size_t nodes_per_call = 4;
 

@@ -105,7 +105,7 @@ class Space:
 
     @property
     def has_dense_scores(self) -> bool:
-        """Whether a score of dense vectors orders the values (docs/how-it-works/reductions.md)."""
+        """Whether a score of dense vectors orders the values (docs/how-it-works/scores.md)."""
         return self.core.score is not None and isinstance(self._first_store, DenseStore)
 
     @property

@@ -303,7 +303,7 @@ def lanes(terms):
 
 
 def canonical(x, y):
-    """The formula of docs/how-it-works/numerics.md, in plain Python."""
+    """The formula of docs/how-it-works/rounding.md, in plain Python."""
     a, b, m = lanes(x), lanes(y), lanes(map(min, x, y))
     return m / ((a + b) - m) if a + b > 0.0 else 0.0
 
