@@ -38,6 +38,7 @@ except ImportError:  # scikit-learn before 1.6, where it was a method
             return X
         return estimator._validate_data(X, reset=reset, **options)  # noqa: SLF001
 
+
 _VECTORS, _NON_NEGATIVE, _COMPILED = "vectors", "non-negative vectors", "float64 rows"
 _BITS = "bits"
 _ANYTHING = (Custom, Similarity)
