@@ -8,11 +8,11 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from fastmks._util.arrays import Array, Floats
 from fastmks.sklearn.checked_input import check_targets, warn_of_column
-from fastmks.sklearn.estimator import KernelEstimator
-from fastmks.sklearn.voting import check_weights, make_weights, vote_shares
+from fastmks.sklearn.estimator import KernelPredictor
+from fastmks.sklearn.voting import check_weights, vote_shares
 
 
-class KernelNeighborsClassifier(MultiOutputMixin, ClassifierMixin, KernelEstimator):  # type: ignore[misc]
+class KernelNeighborsClassifier(MultiOutputMixin, ClassifierMixin, KernelPredictor):  # type: ignore[misc]
     """A classifier by the votes of the objects with the greatest kernel values.
 
     Parameters
@@ -45,21 +45,6 @@ class KernelNeighborsClassifier(MultiOutputMixin, ClassifierMixin, KernelEstimat
     >>> model.predict([[0.9], [2.5]])
     array(['low', 'high'], dtype='<U4')
     """
-
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        kernel: Any = "linear",
-        weights: Any = "uniform",
-        algorithm: str = "auto",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.kernel = kernel
-        self.weights = weights
-        self.algorithm = algorithm
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> "KernelNeighborsClassifier":
         """Index objects and store their classes: one each, or a row for several outputs.
@@ -152,8 +137,7 @@ class KernelNeighborsClassifier(MultiOutputMixin, ClassifierMixin, KernelEstimat
         return list(self.classes_) if self.outputs_2d_ else [self.classes_]
 
     def _shares(self, X: Any) -> list[Floats]:
-        values, indices = self._search(X)
-        weights = make_weights(values, self.weights, self.index_.kernel)
+        indices, weights = self._weighted(X)
         labels = self._labels[indices]
         return [
             vote_shares(labels[:, :, i], weights, len(classes))

@@ -17,6 +17,7 @@ from fastmks.index.index import Index
 from fastmks.kernels import as_kernel
 from fastmks.sklearn.checked_input import Reading, read_input, threads_of
 from fastmks.sklearn.kernel_parameters import changed_kernel, named_parameters
+from fastmks.sklearn.voting import make_weights
 
 _WITHIN_KERNEL = "kernel__"
 MODES = ("connectivity", "values")  # of graphs
@@ -193,6 +194,30 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         offsets = np.arange(0, n_queries * k + 1, k)
         shape = (n_queries, self.n_samples_fit_)
         return csr_matrix((entries.ravel(), indices.ravel(), offsets), shape=shape)
+
+
+class KernelPredictor(KernelEstimator):
+    """The base of estimators that predict from the weighted neighbours of an object."""
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        kernel: Any = "linear",
+        weights: Any = "uniform",
+        algorithm: str = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.kernel = kernel
+        self.weights = weights
+        self.algorithm = algorithm
+        self.n_jobs = n_jobs
+
+    def _weighted(self, X: Any) -> tuple[Int64s, Floats]:
+        """Return the neighbours of each query, and the weight of each."""
+        values, indices = self._search(X)
+        return indices, make_weights(values, self.weights, self.index_.kernel)
 
 
 def check_mode(mode: Any, modes: tuple[str, ...]) -> None:

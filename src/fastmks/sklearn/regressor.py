@@ -9,11 +9,11 @@ from fastmks._util.arithmetic import own_arithmetic
 from fastmks._util.arrays import Floats
 from fastmks.errors import InvalidArgument
 from fastmks.sklearn.checked_input import check_targets
-from fastmks.sklearn.estimator import KernelEstimator
-from fastmks.sklearn.voting import check_weights, make_weights, weighted_mean
+from fastmks.sklearn.estimator import KernelPredictor
+from fastmks.sklearn.voting import check_weights, weighted_mean
 
 
-class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator):  # type: ignore[misc]
+class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, KernelPredictor):  # type: ignore[misc]
     """A regressor by the mean over the objects with the greatest kernel values.
 
     Parameters
@@ -39,21 +39,6 @@ class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator
     >>> KernelNeighborsRegressor(n_neighbors=2, kernel="gaussian").fit(X, y).predict([[1.4]])
     array([15.])
     """
-
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        kernel: Any = "linear",
-        weights: Any = "uniform",
-        algorithm: str = "auto",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.kernel = kernel
-        self.weights = weights
-        self.algorithm = algorithm
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> "KernelNeighborsRegressor":
         """Index objects and store their numbers: one each, or a row for several outputs.
@@ -95,8 +80,7 @@ class KernelNeighborsRegressor(MultiOutputMixin, RegressorMixin, KernelEstimator
         >>> KernelNeighborsRegressor(n_neighbors=2, weights="values").fit(X, y).predict([[1.0]])
         array([12.])
         """
-        values, indices = self._search(X)
-        weights = make_weights(values, self.weights, self.index_.kernel)
+        indices, weights = self._weighted(X)
         columns = self._targets.reshape(self.n_samples_fit_, -1)
         means = weighted_mean(columns[indices], weights)
         return means.ravel() if self._targets.ndim == 1 else means
