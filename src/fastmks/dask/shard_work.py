@@ -237,12 +237,18 @@ def queries_named(queries: Any) -> Iterator[None]:
 
 def merge_answers(answers: Sequence[Answer], k: int | None) -> Answer:
     """Return the answer of several shards together; k is None for all above a threshold."""
+    found: list[Any] = [answer.found for answer in answers]
+    merged = merge_above(found) if k is None else merge_top_k(found, k)
+    return Answer(merged, all_engines(answers))
+
+
+def all_engines(answers: Sequence[Answer]) -> dict[str, int]:
+    """Return the number of objects that each engine searched, of several answers."""
     engines: dict[str, int] = {}
     for answer in answers:
         for engine, n_objects in answer.engines.items():
             engines[engine] = engines.get(engine, 0) + n_objects
-    found: list[Any] = [answer.found for answer in answers]
-    return Answer(merge_above(found) if k is None else merge_top_k(found, k), engines)
+    return engines
 
 
 def _put_in_rows(answer: Answer, rows: Int64s, n_queries: int) -> Answer:

@@ -13,7 +13,7 @@ from distributed import Future
 
 from fastmks.dask.cluster import Cluster
 from fastmks.dask.paths import check_folder, make_folder, place_of
-from fastmks.dask.shard_work import Answer
+from fastmks.dask.shard_work import Answer, all_engines
 from fastmks.engines.base import AboveFound, TopKFound
 from fastmks.index.hits import Hits, HitsAbove, Stats, make_stats
 from fastmks.index.merge import add_costs
@@ -209,7 +209,7 @@ class DistributedHits(_Distributed[Hits]):
             add_costs([part.cost for part in found]),
             np.concatenate([part.ids for part in found if part.ids is not None]),
         )
-        return make_hits(Answer(joined, _all_engines(answers)), self._context)
+        return make_hits(Answer(joined, all_engines(answers)), self._context)
 
     def _array(self, name: str, dtype: str, *columns: int) -> Any:
         take = delayed(_take, pure=True)
@@ -277,15 +277,7 @@ class DistributedHitsAbove(_Distributed[HitsAbove]):
             add_costs([part.cost for part in found]),
             np.concatenate([part.ids for part in found if part.ids is not None]),
         )
-        return make_hits_above(Answer(joined, _all_engines(answers)), self._context)
-
-
-def _all_engines(answers: Sequence[Answer]) -> dict[str, int]:
-    engines: dict[str, int] = {}
-    for answer in answers:
-        for engine, n_objects in answer.engines.items():
-            engines[engine] = engines.get(engine, 0) + n_objects
-    return engines
+        return make_hits_above(Answer(joined, all_engines(answers)), self._context)
 
 
 def _take(answer: Answer, name: str, dtype: str) -> Any:

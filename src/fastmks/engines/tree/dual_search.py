@@ -6,33 +6,21 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from fastmks import _core
-from fastmks._util.arrays import Floats
 from fastmks._util.progress import Progress
-from fastmks.engines.base import AboveFound, SearchRequest, TopKFound, plain_int64
-from fastmks.engines.space import Space
-from fastmks.engines.traversal import Traversal
+from fastmks.engines.base import SearchRequest, TopKFound, plain_int64
 from fastmks.engines.tree.single_search import WalkedTree, named_cost, plan
 from fastmks.engines.tree.tree import Tree, build_tree
 from fastmks.errors import InvalidArgument
 
 
 @dataclass(frozen=True)
-class DualTree:
-    """The engine that searches a tree with a tree of the queries, built with the same kernel."""
+class DualTree(WalkedTree):
+    """The engine that searches a tree with a tree of the queries, built with the same kernel.
 
-    tree: Tree
-    traversal: Traversal
+    Thresholds are given, so no query can use the hits of another: `above` walks for each.
+    """
+
     name: ClassVar[str] = "dual-tree"
-
-    @property
-    def space(self) -> Space:
-        """The objects, in the tree's order."""
-        return self.tree.space
-
-    @property
-    def n_bytes(self) -> int:
-        """Memory of the tree."""
-        return self.tree.n_bytes
 
     def top_k(self, request: SearchRequest, k: int) -> TopKFound:
         """Return the k best of each query."""
@@ -45,7 +33,7 @@ class DualTree:
             )
         query_tree = self._query_tree(request) if request.floors is None else None
         if query_tree is None:
-            return WalkedTree(self.tree, self.traversal).top_k(request, k)
+            return super().top_k(request, k)
         bar = request.progress.bar(len(request.queries), unit=" queries")
         with _queries_as_given(query_tree, request), bar as report:
             values, positions, gap, counts = _core.dual_tree_top_k(
@@ -70,13 +58,6 @@ class DualTree:
                 query_evaluations=query_tree.build_evaluations,
             )
         return TopKFound(values, plain_int64(positions), gap, cost)
-
-    def above(self, request: SearchRequest, thresholds: Floats) -> AboveFound:
-        """Return all at or above each query's threshold, query by query.
-
-        Thresholds are given, so no query can use the hits of another.
-        """
-        return WalkedTree(self.tree, self.traversal).above(request, thresholds)
 
     def _query_tree(self, request: SearchRequest) -> Tree | None:
         """Return the tree of the queries; None where none can be built."""
