@@ -18,7 +18,7 @@ from fastmks.data.residues import (
 from fastmks.data.strings import STRINGS
 from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record
-from fastmks.kernels.object_kernel import ObjectKernel
+from fastmks.kernels.object_kernel import NormalizedKernel, ObjectKernel
 from fastmks.kernels.substitution import Substitution, find_substitution, name_substitution
 
 _MOST_EXPONENT = 64.0  # LocalAlignmentSpace::largest_exponent
@@ -92,7 +92,7 @@ def _least_positive_beta(scores: Substitution, beta: float) -> float | None:
 
 
 @dataclass(frozen=True)
-class LocalAlignment(_AlignmentKernel):
+class LocalAlignment(_AlignmentKernel, NormalizedKernel):
     """The sum of exp(beta * score) over all local alignments of two strings (Saigo et al. 2004).
 
     Where `SmithWaterman` takes the best alignment, this kernel counts all of them, good ones more:
@@ -165,29 +165,6 @@ class LocalAlignment(_AlignmentKernel):
             f"exp({self.beta:g} * substitution) has a negative eigenvalue. "
             f"Pass {'; or '.join(ways)}."
         )
-
-    def make_space(self, store: Store, isa: str) -> _core.Space:
-        """Return the core's space.
-
-        Examples
-        --------
-        >>> kernel = LocalAlignment()
-        >>> kernel.make_space(kernel.read(["ARN"], name="objects"), "baseline").self_values() > 1
-        array([ True])
-        """
-        return self._space(store, isa, is_normalized=False)
-
-    def make_normalized_space(self, store: Store, isa: str) -> _core.Space:
-        """Return the core's space of normalised values.
-
-        Examples
-        --------
-        >>> kernel = LocalAlignment()
-        >>> store = kernel.read(["ARN"], name="objects")
-        >>> kernel.make_normalized_space(store, "baseline").self_values()
-        array([1.])
-        """
-        return self._space(store, isa, is_normalized=True)
 
     def _space(self, store: Store, isa: str, *, is_normalized: bool) -> _core.Space:
         return _core.local_alignment_space(

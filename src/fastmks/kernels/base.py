@@ -240,8 +240,29 @@ def _times(a: float, b: float) -> float:
     return 0.0 if a == 0.0 or b == 0.0 else a * b
 
 
+class _OfOne(Kernel):
+    """The base of kernels of one inner kernel, with its properties where they define no other."""
+
+    kernel: Kernel
+
+    @property
+    def mercer_columns(self) -> float:
+        """The columns of the inner kernel."""
+        return self.kernel.mercer_columns
+
+    @property
+    def is_normalized(self) -> bool:
+        """Whether the inner kernel is."""
+        return self.kernel.is_normalized
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """The range of the inner kernel."""
+        return self.kernel.value_range
+
+
 @dataclass(frozen=True, repr=False)
-class Scaled(Kernel):
+class Scaled(_OfOne):
     """A kernel times a positive number, written ``2.0 * K``.
 
     Examples
@@ -259,11 +280,6 @@ class Scaled(Kernel):
         _check_kernel("kernel", self.kernel)
 
     @property
-    def mercer_columns(self) -> float:
-        """The columns of the inner kernel."""
-        return self.kernel.mercer_columns
-
-    @property
     def is_normalized(self) -> bool:
         """Whether the kernel is and the factor is 1."""
         return self.factor == 1.0 and self.kernel.is_normalized
@@ -279,7 +295,7 @@ class Scaled(Kernel):
 
 
 @dataclass(frozen=True)
-class Normalized(Kernel):
+class Normalized(_OfOne):
     """K(x, y) / sqrt(K(x, x) K(y, y)): the cosine of the angle in the kernel's Hilbert space.
 
     It is 0 where x or y is a zero object. An object whose K(x, x) is negative is a
@@ -304,11 +320,6 @@ class Normalized(Kernel):
         _check_kernel("kernel", self.kernel)
 
     @property
-    def mercer_columns(self) -> float:
-        """The columns of the inner kernel."""
-        return self.kernel.mercer_columns
-
-    @property
     def is_normalized(self) -> bool:
         """Always."""
         return True
@@ -321,7 +332,7 @@ class Normalized(Kernel):
 
 
 @dataclass(frozen=True)
-class OnField(Kernel):
+class OnField(_OfOne):
     """A kernel on one part of objects that are tuples.
 
     Parameters
@@ -354,18 +365,3 @@ class OnField(Kernel):
             raise InvalidArgument(f"field must be a whole number from 0; got {self.field!r}.")
         object.__setattr__(self, "field", field)
         _check_kernel("kernel", self.kernel)
-
-    @property
-    def mercer_columns(self) -> float:
-        """The columns of the inner kernel."""
-        return self.kernel.mercer_columns
-
-    @property
-    def is_normalized(self) -> bool:
-        """Whether the inner kernel is."""
-        return self.kernel.is_normalized
-
-    @property
-    def value_range(self) -> tuple[float, float]:
-        """The range of the inner kernel."""
-        return self.kernel.value_range

@@ -99,6 +99,21 @@ class ObjectKernel(Kernel):
         return self.is_mercer
 
 
+class NormalizedKernel(ObjectKernel):
+    """A kernel whose core evaluates normalised values too, without those that overflow."""
+
+    def make_space(self, store: Store, isa: str) -> _core.Space:
+        """Return the core's space."""
+        return self._space(store, isa, is_normalized=False)
+
+    def make_normalized_space(self, store: Store, isa: str) -> _core.Space:
+        """Return the core's space of normalised values."""
+        return self._space(store, isa, is_normalized=True)
+
+    @abstractmethod
+    def _space(self, store: Store, isa: str, *, is_normalized: bool) -> _core.Space: ...
+
+
 def leaves(kernel: Kernel) -> Iterator[tuple[tuple[int, ...], ObjectKernel]]:
     """Yield the kernels of an expression that compare objects themselves.
 

@@ -11,13 +11,13 @@ from fastmks.data import Store
 from fastmks.data.series import SERIES, SeriesStore, join_series, make_series, restore_series
 from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record
-from fastmks.kernels.object_kernel import ObjectKernel
+from fastmks.kernels.object_kernel import NormalizedKernel
 
 _LEAST_BANDWIDTH = 1e-300  # its inverse must be finite
 _MOST_TRIANGULAR = 10_000_000
 
 
-class _SeriesKernel(ObjectKernel):
+class _SeriesKernel(NormalizedKernel):
     """The base of kernels between time series."""
 
     kind = SERIES
@@ -100,29 +100,6 @@ class GlobalAlignment(_SeriesKernel):
         if self.triangular is not None:
             checked = check_count("triangular", self.triangular, most=_MOST_TRIANGULAR)
             object.__setattr__(self, "triangular", checked)
-
-    def make_space(self, store: Store, isa: str) -> _core.Space:
-        """Return the core's space.
-
-        Examples
-        --------
-        >>> kernel = GlobalAlignment(bandwidth=1.0)
-        >>> kernel.make_space(kernel.read([[0.0]], name="objects"), "baseline").self_values()
-        array([1.])
-        """
-        return self._space(store, isa, is_normalized=False)
-
-    def make_normalized_space(self, store: Store, isa: str) -> _core.Space:
-        """Return the core's space of normalised values.
-
-        Examples
-        --------
-        >>> kernel = GlobalAlignment(bandwidth=1.0)
-        >>> store = kernel.read([[0.0, 2.0]], name="objects")
-        >>> kernel.make_normalized_space(store, "baseline").self_values()
-        array([1.])
-        """
-        return self._space(store, isa, is_normalized=True)
 
     def _space(self, store: Store, isa: str, *, is_normalized: bool) -> _core.Space:
         return _core.global_alignment_space(

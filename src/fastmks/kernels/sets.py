@@ -9,7 +9,7 @@ import numpy as np
 
 from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
-from fastmks.data import DenseStore, Store, VectorStore, make_queries, make_store
+from fastmks.data import DenseStore, Store, VectorStore
 from fastmks.data.bits import BitStore
 from fastmks.data.fingerprints import (
     FINGERPRINTS,
@@ -29,10 +29,10 @@ from fastmks.data.sets import (
     read_sets,
     restore_sets,
 )
-from fastmks.data.vectors import join_vectors, restore_vectors
 from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record
 from fastmks.kernels.object_kernel import ObjectKernel
+from fastmks.kernels.vectors import VectorReader
 
 _GREATEST_SUM = 2.0**1021  # sums of two must be finite, however they round
 
@@ -175,7 +175,7 @@ class Tanimoto(_BitKernel):
 
 
 @dataclass(frozen=True)
-class _CountKernel(_ShareKernel):
+class _CountKernel(_ShareKernel, VectorReader):
     """The base of kernels between vectors without negative entries."""
 
     kind = replace(VECTORS, words="vectors, none negative")
@@ -187,24 +187,15 @@ class _CountKernel(_ShareKernel):
 
     def read(self, objects: Any, *, name: str) -> VectorStore:
         """Return vectors as a store."""
-        return _check_not_negative(make_store(objects, name=name), name)
+        return _check_not_negative(super().read(objects, name=name), name)
 
     def read_queries(self, queries: Any, like: Store, *, name: str) -> VectorStore:
         """Return vectors of the same length as a store of the same kind; a 1-D one is one query."""
-        return _check_not_negative(make_queries(queries, cast(VectorStore, like), name=name), name)
+        return _check_not_negative(super().read_queries(queries, like, name=name), name)
 
     def read_one(self, one: Any, like: Store | None, *, name: str) -> VectorStore:
         """Return a vector, or a matrix of one row, as a store."""
-        store = make_queries(one, cast("VectorStore | None", like), name=name)
-        return _check_not_negative(store, name)
-
-    def join(self, stores: Sequence[Store]) -> VectorStore:
-        """Return the vectors of several stores in one."""
-        return join_vectors(stores)
-
-    def restore(self, record: Record) -> VectorStore:
-        """Return the store of vectors that was recorded."""
-        return restore_vectors(record)
+        return _check_not_negative(super().read_one(one, like, name=name), name)
 
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the core's space of non-negative vectors."""

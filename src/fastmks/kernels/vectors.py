@@ -18,25 +18,10 @@ from fastmks.kernels.registry import known_kernels
 _MOST_DEGREE = 10_000
 
 
-@dataclass(frozen=True)
-class VectorKernel(ObjectKernel):
-    """The base of kernels between vectors of one length, dense or sparse."""
+class VectorReader(ObjectKernel):
+    """The base of kernels that read vectors of one length, dense or sparse."""
 
     kind = VECTORS
-    finite_advice: ClassVar[str] = (
-        "Rescale the vectors, or use a kernel with a bounded range such as Cosine() or Gaussian()."
-    )
-    mercer_advice: ClassVar[str] = "Gaussian() or Polynomial(degree=3) are."
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """Name and value of each parameter."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    @property
-    def store_key(self) -> Hashable:
-        """The key that all kernels of vectors share."""
-        return "vectors"
 
     def read(self, objects: Any, *, name: str) -> VectorStore:
         """Return vectors as a store."""
@@ -57,6 +42,26 @@ class VectorKernel(ObjectKernel):
     def restore(self, record: Record) -> VectorStore:
         """Return the store of vectors that was recorded."""
         return restore_vectors(record)
+
+
+@dataclass(frozen=True)
+class VectorKernel(VectorReader):
+    """The base of kernels of inner products or distances."""
+
+    finite_advice: ClassVar[str] = (
+        "Rescale the vectors, or use a kernel with a bounded range such as Cosine() or Gaussian()."
+    )
+    mercer_advice: ClassVar[str] = "Gaussian() or Polynomial(degree=3) are."
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Name and value of each parameter."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @property
+    def store_key(self) -> Hashable:
+        """The key that all kernels of vectors share."""
+        return "vectors"
 
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the core's vector space."""
