@@ -1,12 +1,5 @@
 #include "bindings/core/archive.hpp"
 
-#include <memory>
-#include <optional>
-#include <stdexcept>
-#include <string>
-
-#include "bindings/core/gil.hpp"
-
 namespace fastmks::bindings {
 namespace {
 

@@ -1,14 +1,11 @@
 #pragma once
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
+#include "bindings/bindings.hpp"
 
 #include "fastmks/core/archive.hpp"
 
 /// The parts of structures as numpy arrays by name.
 namespace fastmks::bindings {
-
-namespace nb = nanobind;
 
 /// Stands for an array of any numbers, in signatures only.
 struct SomeArray;

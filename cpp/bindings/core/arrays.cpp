@@ -1,7 +1,5 @@
 #include "bindings/core/arrays.hpp"
 
-#include <stdexcept>
-
 namespace fastmks::bindings {
 
 Selection selection(const Space& objects, const std::optional<Positions>& among) {

@@ -1,16 +1,7 @@
 #include "fastmks/core/faults.hpp"
-
-#include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
-#include <exception>
-#include <string>
-#include <tuple>
-
 #include "bindings/bindings.hpp"
 
-namespace nb = nanobind;
+#include <exception>
 
 namespace fastmks::bindings {
 namespace {

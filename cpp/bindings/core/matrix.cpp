@@ -1,30 +1,14 @@
 #include "fastmks/core/matrix.hpp"
 
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/tuple.h>
-
-#include <algorithm>
-#include <cmath>
 #include <limits>
-#include <memory>
-#include <stdexcept>
-#include <tuple>
-#include <utility>
 
-#include "bindings/bindings.hpp"
 #include "bindings/core/arrays.hpp"
-#include "bindings/core/gil.hpp"
 #include "fastmks/simd/loops.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 // Products and eigenvectors for the package, which calls no BLAS: that of numpy may hang when
 // Python ends while another thread is in it.
 namespace fastmks::bindings {
 namespace {
-
-using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 const Watch unwatched = [](std::size_t) {};
 
@@ -41,15 +25,11 @@ Matrix read(const double* numbers, std::size_t n_rows, std::size_t n_columns) {
 }
 
 Result<double> write(const Matrix& matrix) {
-    const std::size_t n = matrix.n_rows(), n_columns = matrix.n_columns();
-    auto numbers = std::make_unique<double[]>(n * n_columns);
-    for (std::size_t i = 0; i < n; ++i) {
-        std::copy_n(matrix.row(i), n_columns, numbers.get() + i * n_columns);
-    }
-    return to_array(std::move(numbers), {n, n_columns});
+    return copied_rows(matrix.n_rows(), matrix.n_columns(),
+                       [&](std::size_t i) { return matrix.row(i); });
 }
 
-std::tuple<Result<double>, Result<double>> eigenvectors(const Rows& symmetric) {
+std::tuple<Result<double>, Result<double>> eigenvectors(const Array<double, 2>& symmetric) {
     const std::size_t n = symmetric.shape(0);
     if (symmetric.shape(1) != n) throw std::invalid_argument("the matrix must be square");
     Eigen found;
@@ -67,7 +47,7 @@ std::tuple<Result<double>, Result<double>> eigenvectors(const Rows& symmetric) {
     return {copied(found.values, {n}), write(found.vectors)};
 }
 
-Result<double> gram(const Rows& rows) {
+Result<double> gram(const Array<double, 2>& rows) {
     const std::size_t n = rows.shape(1);
     Matrix sum(n, n);
     {

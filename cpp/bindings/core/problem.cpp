@@ -1,7 +1,5 @@
 #include "bindings/core/problem.hpp"
 
-#include <stdexcept>
-
 namespace fastmks::bindings {
 namespace {
 
@@ -20,10 +18,7 @@ ScanProblem scan_problem(const Space& objects, const Space& queries,
                          const std::optional<Positions>& among, bool skip_self,
                          const std::optional<Positions>& names,
                          const std::optional<Thresholds>& floors) {
-    if (!objects.accepts(queries)) {
-        throw std::invalid_argument(
-            "queries must have the objects' kernel, columns and kind of store");
-    }
+    check_queries(objects, queries);
     if (names) check_names(*names, objects);
     return {objects,
             queries,
@@ -39,8 +34,15 @@ const double* check_floors(const std::optional<Thresholds>& floors, std::size_t 
     return floors->data();
 }
 
-void check_k(const ScanProblem& problem, std::size_t k) {
-    if (k == 0 || k + (problem.skip_self ? 1 : 0) > problem.among.size) {
+void check_queries(const Space& objects, const Space& queries) {
+    if (!objects.accepts(queries)) {
+        throw std::invalid_argument(
+            "queries must have the objects' kernel, columns and kind of store");
+    }
+}
+
+void check_k(std::size_t n_objects, bool skip_self, std::size_t k) {
+    if (k == 0 || k + (skip_self ? 1 : 0) > n_objects) {
         throw std::invalid_argument("k must be between 1 and the objects searched");
     }
 }

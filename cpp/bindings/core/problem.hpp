@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-
 #include "bindings/core/arrays.hpp"
 #include "fastmks/scan/scan.hpp"
 
@@ -19,6 +17,10 @@ namespace fastmks::bindings {
 [[nodiscard]] const double* check_floors(const std::optional<Thresholds>& floors,
                                          std::size_t n_queries);
 
-void check_k(const ScanProblem& problem, std::size_t k);
+/// Throws std::invalid_argument where `queries` are not for a search of `objects`.
+void check_queries(const Space& objects, const Space& queries);
+
+/// Throws std::invalid_argument where fewer than k of n_objects are searched.
+void check_k(std::size_t n_objects, bool skip_self, std::size_t k);
 
 }  // namespace fastmks::bindings

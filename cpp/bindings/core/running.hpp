@@ -1,13 +1,6 @@
 #pragma once
 
-#include <memory>
-#include <stdexcept>
-#include <tuple>
-#include <utility>
-#include <vector>
-
 #include "bindings/core/arrays.hpp"
-#include "bindings/core/gil.hpp"
 #include "bindings/core/problem.hpp"
 #include "bindings/core/watch.hpp"
 
@@ -16,12 +9,9 @@ namespace fastmks::bindings {
 
 using TopKArrays = std::tuple<Result<double>, Result<std::int64_t>>;
 
-/// The k values and positions that `run` writes for each query; it runs without the GIL.
+/// The k values and positions that `run` writes for each of n queries; it runs without the GIL.
 template <class Run>
-TopKArrays run_top_k(const ScanProblem& problem, std::size_t k, const nb::object& progress,
-                     Run run) {
-    check_k(problem, k);
-    const std::size_t n = problem.queries.size();
+TopKArrays run_top_k(std::size_t n, std::size_t k, const nb::object& progress, Run run) {
     auto values = std::make_unique<double[]>(n * k);
     auto positions = std::make_unique<std::int64_t[]>(n * k);
     const Watch watch = python_watch(progress);
@@ -32,13 +22,19 @@ TopKArrays run_top_k(const ScanProblem& problem, std::size_t k, const nb::object
     return {to_array(std::move(values), {n, k}), to_array(std::move(positions), {n, k})};
 }
 
+/// The same of a problem, checked.
+template <class Run>
+TopKArrays run_top_k(const ScanProblem& problem, std::size_t k, const nb::object& progress,
+                     Run run) {
+    check_k(problem.among.size, problem.skip_self, k);
+    return run_top_k(problem.queries.size(), k, progress, run);
+}
+
 /// The answers that `run` returns; it runs without the GIL.
 template <class Run>
-HitArrays run_above(const ScanProblem& problem, const Thresholds& thresholds,
-                    const nb::object& progress, Run run) {
-    if (thresholds.size() != problem.queries.size()) {
-        throw std::invalid_argument("one threshold per query");
-    }
+HitArrays run_above(const Space& queries, const Thresholds& thresholds, const nb::object& progress,
+                    Run run) {
+    if (thresholds.size() != queries.size()) throw std::invalid_argument("one threshold per query");
     Flattened flattened;
     const Watch watch = python_watch(progress);
     {

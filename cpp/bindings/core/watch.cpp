@@ -2,12 +2,7 @@
 
 #include <chrono>
 
-#include "bindings/bindings.hpp"
-#include "bindings/core/gil.hpp"
 #include "fastmks/core/pulse.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace fastmks::bindings {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nanobind/nanobind.h>
+#include "bindings/bindings.hpp"
 
 #include "fastmks/core/parallel.hpp"
 

@@ -1,18 +1,14 @@
 #include "fastmks/filters/codes.hpp"
 
-#include <algorithm>
-
-#include "bindings/bindings.hpp"
 #include "bindings/filters/filters.hpp"
 #include "fastmks/filters/axes.hpp"
 
 namespace fastmks::bindings {
 namespace {
 
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Axes = std::shared_ptr<AxisProjection>;
 
-Axes axis_projection(const Space& objects, const Matrix& axes,
+Axes axis_projection(const Space& objects, const Array<double, 2>& axes,
                      const std::optional<Thresholds>& origin) {
     std::vector<double> from;
     if (origin) from.assign(origin->data(), origin->data() + origin->size());
@@ -26,19 +22,14 @@ std::tuple<Axes, double, double> choose(const Space& objects, const Space* queri
                                         std::optional<std::size_t> dimension, double n_hits,
                                         std::size_t threads, const nb::object& progress) {
     const Watch watch = python_watch(progress);
-    const WithoutGil without_gil;
     ChosenAxes chosen =
         choose_axes(objects, {queries, dimension.value_or(0), n_hits}, threads, watch);
     return {std::move(chosen.projection), chosen.survivors, chosen.seconds_per_object};
 }
 
 Result<double> rows(const AxisProjection& projection) {
-    const std::size_t n = projection.dimension(), n_columns = projection.n_columns();
-    auto numbers = std::make_unique<double[]>(n * n_columns);
-    for (std::size_t i = 0; i < n; ++i) {
-        std::copy_n(projection.axis(i), n_columns, numbers.get() + i * n_columns);
-    }
-    return to_array(std::move(numbers), {n, n_columns});
+    return copied_rows(projection.dimension(), projection.n_columns(),
+                       [&](std::size_t i) { return projection.axis(i); });
 }
 
 std::optional<Result<double>> origin(const AxisProjection& projection) {
@@ -53,16 +44,12 @@ Axes axes_of(const CodeTable& table) {
 std::shared_ptr<CodeTable> code_table(const Space& objects,
                                       const std::shared_ptr<Projection>& projection,
                                       std::size_t threads, const nb::object& progress) {
-    const Watch watch = python_watch(progress);
-    const WithoutGil without_gil;
-    return std::make_shared<CodeTable>(objects, projection, threads, watch);
+    return std::make_shared<CodeTable>(objects, projection, threads, python_watch(progress));
 }
 
 std::string find_fault(const CodeTable& table, const Space& objects, std::size_t threads,
                        const nb::object& progress) {
-    const Watch watch = python_watch(progress);
-    const WithoutGil without_gil;
-    return table.find_fault(objects, threads, watch);
+    return table.find_fault(objects, threads, python_watch(progress));
 }
 
 }  // namespace
@@ -77,12 +64,13 @@ void register_codes(nb::module_& m) {
         .def_prop_ro("dimension", &CodeTable::dimension)
         .def_prop_ro("n_leaves", &CodeTable::n_leaves)
         .def_prop_ro("axes", &axes_of)
-        .def("find_fault", &find_fault, "objects"_a, "threads"_a, "progress"_a.none());
+        .def("find_fault", &find_fault, "objects"_a, "threads"_a, "progress"_a.none(), Unlocked());
     m.def("axis_projection", &axis_projection, "objects"_a, "axes"_a, "origin"_a.none());
     m.def("choose_axes", &choose, "objects"_a, "queries"_a.none(), "dimension"_a.none(), "n_hits"_a,
-          "threads"_a, "progress"_a.none());
+          "threads"_a, "progress"_a.none(), Unlocked());
     m.def("guess_axes_seconds", &guess_axes_seconds, "n_objects"_a, "n_columns"_a);
-    m.def("code_table", &code_table, "objects"_a, "projection"_a, "threads"_a, "progress"_a.none());
+    m.def("code_table", &code_table, "objects"_a, "projection"_a, "threads"_a, "progress"_a.none(),
+          Unlocked());
     m.def("restore_codes", &restore_structure<CodeTable>, "objects"_a, "arrays"_a);
     bind_searches<CodeTable>(m, "codes", &codes_top_k, &codes_above,
                              [](const CodeTable& table, const Space& objects) {

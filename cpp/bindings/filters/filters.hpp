@@ -1,29 +1,12 @@
 #pragma once
 
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-
-#include <memory>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
-
 #include "bindings/core/archive.hpp"
 #include "bindings/core/arrays.hpp"
-#include "bindings/core/gil.hpp"
 #include "bindings/core/running.hpp"
 #include "fastmks/filters/bound_counts.hpp"
 
 /// The common part of the bindings of filters.
 namespace fastmks::bindings {
-
-using namespace nb::literals;
 
 /// The members of BoundCounts, in their order.
 using Counts = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t, std::size_t>;
@@ -92,7 +75,7 @@ void bind_searches(nb::module_& m, const std::string& name, TopK top_k, Above ab
               const ScanProblem problem = scan_problem(objects, queries, among, false, names);
               check(structure..., objects);
               BoundCounts counts;
-              HitArrays found = run_above(problem, thresholds, progress, [&](const Watch& watch) {
+              HitArrays found = run_above(queries, thresholds, progress, [&](const Watch& watch) {
                   std::vector<std::vector<Hit>> answers;
                   counts = above(problem, structure..., thresholds.data(), threads, watch, answers);
                   return answers;

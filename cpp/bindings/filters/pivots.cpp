@@ -1,5 +1,3 @@
-#include <tuple>
-#include <vector>
 
 #include "bindings/filters/filters.hpp"
 #include "fastmks/filters/pivot_search.hpp"
@@ -10,7 +8,6 @@ namespace {
 
 std::shared_ptr<PivotProjection> pivot_projection(const Space& objects, const Positions& pivots) {
     const std::vector<std::int64_t> wanted(pivots.data(), pivots.data() + pivots.size());
-    const WithoutGil without_gil;
     return std::make_shared<PivotProjection>(objects, wanted);
 }
 
@@ -33,16 +30,9 @@ nb::typed<nb::dict, nb::str, nb::object> project(const PivotProjection& projecti
     return table;
 }
 
-std::string find_fault(const PivotProjection& projection) {
-    const WithoutGil without_gil;
-    return projection.find_fault();
-}
-
 std::shared_ptr<PivotTable> pivot_table(const std::shared_ptr<PivotProjection>& projection,
                                         std::size_t threads, const nb::object& progress) {
-    const Watch watch = python_watch(progress);
-    const WithoutGil without_gil;
-    return std::make_shared<PivotTable>(projection, threads, watch);
+    return std::make_shared<PivotTable>(projection, threads, python_watch(progress));
 }
 
 // The table keeps the projection alive, and that the objects, which are a Python object.
@@ -69,11 +59,12 @@ void register_pivots(nb::module_& m) {
         .def("project", &project, "objects"_a)
         .def_prop_ro("error_share", &PivotProjection::error_share)
         .def_prop_ro("build_evaluations", &PivotProjection::build_evaluations)
-        .def("find_fault", &find_fault);
+        .def("find_fault", &PivotProjection::find_fault, Unlocked());
     bind_structure<PivotTable>(m, "PivotTable", "All objects on the span of pivots.");
-    m.def("pivot_projection", &pivot_projection, "objects"_a, "pivots"_a, nb::keep_alive<0, 1>());
+    m.def("pivot_projection", &pivot_projection, "objects"_a, "pivots"_a, nb::keep_alive<0, 1>(),
+          Unlocked());
     m.def("pivot_table", &pivot_table, "projection"_a, "threads"_a, "progress"_a.none(),
-          nb::keep_alive<0, 1>());
+          nb::keep_alive<0, 1>(), Unlocked());
     m.def("restore_pivots", &restore, "objects"_a, "arrays"_a);
     bind_searches<PivotTable>(m, "pivots", &pivots_top_k, &pivots_above,
                               [](const PivotTable& table, const Space& objects) {

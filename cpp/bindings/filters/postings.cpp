@@ -6,9 +6,7 @@ namespace fastmks::bindings {
 namespace {
 
 std::shared_ptr<Postings> postings(const Space& objects, const nb::object& progress) {
-    const Watch watch = python_watch(progress);
-    const WithoutGil without_gil;
-    return std::make_shared<Postings>(objects, watch);
+    return std::make_shared<Postings>(objects, python_watch(progress));
 }
 
 }  // namespace
@@ -18,7 +16,7 @@ void register_postings(nb::module_& m) {
         .def_static("fits", &Postings::fits, "objects"_a)
         .def_prop_ro("n_planes", &Postings::n_planes)
         .def_prop_ro("n_postings", &Postings::n_postings);
-    m.def("postings", &postings, "objects"_a, "progress"_a.none());
+    m.def("postings", &postings, "objects"_a, "progress"_a.none(), Unlocked());
     m.def("restore_postings", &restore_structure<Postings>, "objects"_a, "arrays"_a);
     bind_searches<Postings>(m, "postings", &postings_top_k, &postings_above,
                             [](const Postings& postings, const Space& objects) {

@@ -1,19 +1,7 @@
 #include "fastmks/scan/scan.hpp"
 
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/tuple.h>
-
-#include <memory>
-#include <optional>
-
-#include "bindings/bindings.hpp"
 #include "bindings/core/arrays.hpp"
-#include "bindings/core/gil.hpp"
 #include "bindings/core/running.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace fastmks::bindings {
 namespace {
@@ -32,7 +20,7 @@ HitArrays above(const Space& objects, const Space& queries, const std::optional<
                 const std::optional<Positions>& names, const Thresholds& thresholds,
                 std::size_t threads, const nb::object& progress) {
     const ScanProblem problem = scan_problem(objects, queries, among, false, names);
-    return run_above(problem, thresholds, progress, [&](const Watch& watch) {
+    return run_above(queries, thresholds, progress, [&](const Watch& watch) {
         return scan_above(problem, thresholds.data(), threads, watch);
     });
 }

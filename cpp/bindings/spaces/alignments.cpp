@@ -1,24 +1,13 @@
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
 
-#include <memory>
-#include <stdexcept>
-#include <string>
 
-#include "bindings/bindings.hpp"
 #include "bindings/core/arrays.hpp"
-#include "bindings/core/gil.hpp"
 #include "fastmks/spaces/residue_space.hpp"
 #include "fastmks/spaces/series_space.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace fastmks::bindings {
 namespace {
 
 using Offsets = Array<std::int64_t, 1>;
-using SpaceResult = std::shared_ptr<Space>;
 
 std::shared_ptr<ResidueStore> residue_store(const Array<std::uint8_t, 1>& residues,
                                             const Offsets& offsets) {
@@ -40,30 +29,26 @@ AlignmentKernel alignment_kernel(const Array<double, 2>& scores, double gap_open
     return {{scores.data(), scores.data() + scores.size()}, scores.shape(0), gap_open, gap_extend};
 }
 
-SpaceResult local_alignment_space(const std::shared_ptr<ResidueStore>& store,
-                                  const std::string& isa, const Array<double, 2>& scores,
-                                  double gap_open, double gap_extend, double beta,
-                                  bool is_normalized, bool is_mercer) {
+MutableSpace local_alignment_space(const std::shared_ptr<ResidueStore>& store,
+                                   const std::string& isa, const Array<double, 2>& scores,
+                                   double gap_open, double gap_extend, double beta,
+                                   bool is_normalized, bool is_mercer) {
     const AlignmentKernel kernel = alignment_kernel(scores, gap_open, gap_extend);
     const WideForm form{is_normalized, is_mercer, parse_isa(isa)};
-    const WithoutGil without_gil;
     return std::make_shared<LocalAlignmentSpace>(store, kernel, beta, form);
 }
 
-SpaceResult best_alignment_space(const std::shared_ptr<ResidueStore>& store, const std::string& isa,
-                                 const Array<double, 2>& scores, double gap_open, double gap_extend,
-                                 bool has_gaps) {
+MutableSpace best_alignment_space(const std::shared_ptr<ResidueStore>& store,
+                                  const std::string& isa, const Array<double, 2>& scores,
+                                  double gap_open, double gap_extend, bool has_gaps) {
     const AlignmentKernel kernel = alignment_kernel(scores, gap_open, gap_extend);
-    const Isa parsed = parse_isa(isa);
-    const WithoutGil without_gil;
-    return std::make_shared<BestAlignmentSpace>(store, kernel, has_gaps, parsed);
+    return std::make_shared<BestAlignmentSpace>(store, kernel, has_gaps, parse_isa(isa));
 }
 
-SpaceResult global_alignment_space(const std::shared_ptr<SeriesStore>& store,
-                                   const std::string& isa, double bandwidth, std::size_t triangular,
-                                   bool is_normalized) {
+MutableSpace global_alignment_space(const std::shared_ptr<SeriesStore>& store,
+                                    const std::string& isa, double bandwidth,
+                                    std::size_t triangular, bool is_normalized) {
     const WideForm form{is_normalized, true, parse_isa(isa)};
-    const WithoutGil without_gil;
     return std::make_shared<GlobalAlignmentSpace>(store, bandwidth, triangular, form);
 }
 
@@ -78,11 +63,11 @@ void register_alignments(nb::module_& m) {
     m.def("series_store", &series_store, "values"_a.noconvert(), "offsets"_a.noconvert(),
           "n_channels"_a, nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>());
     m.def("local_alignment_space", &local_alignment_space, "store"_a, "isa"_a, "scores"_a,
-          "gap_open"_a, "gap_extend"_a, "beta"_a, "is_normalized"_a, "is_mercer"_a);
+          "gap_open"_a, "gap_extend"_a, "beta"_a, "is_normalized"_a, "is_mercer"_a, Unlocked());
     m.def("best_alignment_space", &best_alignment_space, "store"_a, "isa"_a, "scores"_a,
-          "gap_open"_a, "gap_extend"_a, "has_gaps"_a);
+          "gap_open"_a, "gap_extend"_a, "has_gaps"_a, Unlocked());
     m.def("global_alignment_space", &global_alignment_space, "store"_a, "isa"_a, "bandwidth"_a,
-          "triangular"_a, "is_normalized"_a);
+          "triangular"_a, "is_normalized"_a, Unlocked());
 }
 
 }  // namespace fastmks::bindings

@@ -1,56 +1,29 @@
 // Kernels of the user's own: Python functions, compiled functions, matrices of values.
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-
-#include <cstdint>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include "bindings/bindings.hpp"
 #include "bindings/core/arrays.hpp"
 #include "bindings/spaces/python_space.hpp"
 #include "fastmks/spaces/function_space.hpp"
 #include "fastmks/spaces/precomputed_space.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-
 namespace fastmks::bindings {
 namespace {
 
-using Rows = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
-using SpaceHandle = std::shared_ptr<Space>;  // nanobind holds no pointers to const
-
-SpaceHandle python_space(nb::handle calls, double relative, const std::string& isa) {
+MutableSpace python_space(nb::handle calls, double relative, const std::string& isa) {
     return std::make_shared<PythonSpace>(calls, relative, parse_isa(isa));
 }
 
-// Numbers from one row to the next.
-std::size_t checked_stride(const Rows& rows) {
-    const auto n_columns = static_cast<std::int64_t>(rows.shape(1));
-    const std::int64_t stride = rows.shape(0) > 1 ? rows.stride(0) : n_columns;
-    if (rows.shape(0) > 0 && ((n_columns > 1 && rows.stride(1) != 1) || stride < n_columns)) {
-        throw std::invalid_argument("the numbers of a row must lie side by side");
-    }
-    return static_cast<std::size_t>(stride);
-}
-
-SpaceHandle function_space(const Rows& rows, nb::handle, std::uintptr_t address, double relative,
-                           const std::string& isa) {
+MutableSpace function_space(const Rows<double>& rows, nb::handle, std::uintptr_t address,
+                            double relative, const std::string& isa) {
     if (address == 0) throw std::invalid_argument("no function there");
     return std::make_shared<FunctionSpace>(
         DoubleRows{rows.data(), rows.shape(0), rows.shape(1), checked_stride(rows)},
         reinterpret_cast<PairFunction>(address), relative, parse_isa(isa));
 }
 
-SpaceHandle precomputed_space(const Rows& values, const Positions& places, bool has_columns,
-                              std::size_t n_columns, const Thresholds& self_values, double relative,
-                              const std::string& isa) {
+MutableSpace precomputed_space(const Rows<double>& values, const Positions& places,
+                               bool has_columns, std::size_t n_columns,
+                               const Thresholds& self_values, double relative,
+                               const std::string& isa) {
     const auto limit = static_cast<std::int64_t>(has_columns ? std::min(values.shape(0), n_columns)
                                                              : values.shape(0));
     for (std::size_t i = 0; i < places.size(); ++i) {

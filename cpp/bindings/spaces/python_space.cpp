@@ -1,19 +1,10 @@
 #include "bindings/spaces/python_space.hpp"
 
-#include <nanobind/ndarray.h>
-
-#include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <cstdint>
 #include <cstring>
-#include <stdexcept>
 
-#include "bindings/core/gil.hpp"
 #include "fastmks/core/faults.hpp"
 #include "fastmks/core/geometry.hpp"
-
-namespace nb = nanobind;
 
 namespace fastmks::bindings {
 namespace {

@@ -1,11 +1,7 @@
 #pragma once
 
-#include <nanobind/nanobind.h>
+#include "bindings/bindings.hpp"
 
-#include <cstddef>
-#include <memory>
-
-#include "bindings/core/gil.hpp"
 #include "fastmks/core/space.hpp"
 
 namespace fastmks::bindings {

@@ -1,28 +1,13 @@
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
-#include <optional>
-#include <stdexcept>
-#include <string>
 
-#include "bindings/bindings.hpp"
-#include "bindings/core/gil.hpp"
+#include "bindings/core/arrays.hpp"
 #include "fastmks/core/pulse.hpp"
 #include "fastmks/spaces/algebra.hpp"
 #include "fastmks/spaces/traced_space.hpp"
 #include "fastmks/spaces/vector_space.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-
 namespace fastmks::bindings {
 namespace {
-
-using MutableSpace = std::shared_ptr<Space>;  // nanobind holds no pointers to const
 
 MutableSpace handed_out(const SpacePointer& space) {
     return std::const_pointer_cast<Space>(space);
@@ -36,17 +21,14 @@ MutableSpace vector_space(const std::shared_ptr<VectorStore>& store, const std::
                           const std::string& form, unsigned degree, double scale, double offset,
                           double bandwidth) {
     const VectorKernel kernel{form, degree, scale, offset, bandwidth};
-    const Isa parsed = parse_isa(isa);
-    const WithoutGil without_gil;
-    return std::make_shared<VectorSpace>(store, kernel, parsed);
+    return std::make_shared<VectorSpace>(store, kernel, parse_isa(isa));
 }
 
 MutableSpace normalized_space(const MutableSpace& space, bool is_mercer) {
-    const WithoutGil without_gil;
     return handed_out(make_normalized(space, is_mercer));
 }
 
-nb::ndarray<nb::numpy, double> self_values(const Space& space) {
+Result<double> self_values(const Space& space) {
     auto values = std::make_unique<double[]>(space.size());
     {
         const WithoutGil without_gil;
@@ -55,17 +37,11 @@ nb::ndarray<nb::numpy, double> self_values(const Space& space) {
             values[i] = space.self_value(i);
         }
     }
-    double* data = values.release();
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
-    return {data, {space.size()}, owner};
+    return to_array(std::move(values), {space.size()});
 }
 
-nb::ndarray<nb::numpy, bool> seen(const TracedSpace& space) {
-    auto values = std::make_unique<bool[]>(space.size());
-    for (std::size_t i = 0; i < space.size(); ++i) values[i] = space.is_seen(i);
-    bool* data = values.release();
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<bool*>(p); });
-    return {data, {space.size()}, owner};
+Result<bool> seen(const TracedSpace& space) {
+    return array_of<bool>(space.size(), [&](std::size_t i) { return space.is_seen(i); });
 }
 
 }  // namespace
@@ -112,11 +88,10 @@ void register_spaces(nb::module_& m) {
         .def(
             "measure_cost",
             [](const Space& space) {
-                const WithoutGil without_gil;
                 const EvaluationCost cost = fastmks::measure_cost(space);
                 return std::pair(cost.call, cost.value);
             },
-            "(seconds per call, seconds per value in it)")
+            "(seconds per call, seconds per value in it)", Unlocked())
         .def_prop_ro("build_self_evaluations", &Space::build_self_evaluations,
                      "Evaluations of some K(x, x) that building it took.")
         .def("self_values", &self_values, "K(x, x) of every object.");
@@ -131,7 +106,7 @@ void register_spaces(nb::module_& m) {
         return names;
     });
     m.def("vector_space", &vector_space, "store"_a, "isa"_a, "form"_a, "degree"_a = 1,
-          "scale"_a = 1.0, "offset"_a = 0.0, "bandwidth"_a = 1.0);
+          "scale"_a = 1.0, "offset"_a = 0.0, "bandwidth"_a = 1.0, Unlocked());
     m.def(
         "sum_space",
         [](const std::vector<MutableSpace>& terms) {
@@ -150,7 +125,7 @@ void register_spaces(nb::module_& m) {
             return handed_out(make_scaled(space, factor));
         },
         "space"_a, "factor"_a);
-    m.def("normalized_space", &normalized_space, "space"_a, "is_mercer"_a);
+    m.def("normalized_space", &normalized_space, "space"_a, "is_mercer"_a, Unlocked());
     m.def(
         "traced_space",
         [](const MutableSpace& space) { return std::make_shared<TracedSpace>(space); }, "space"_a);

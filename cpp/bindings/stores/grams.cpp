@@ -1,24 +1,10 @@
 #include "fastmks/stores/grams.hpp"
 
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
-#include <algorithm>
-#include <memory>
-#include <stdexcept>
-#include <tuple>
 #include <type_traits>
 
-#include "bindings/bindings.hpp"
 #include "bindings/core/archive.hpp"
 #include "bindings/core/arrays.hpp"
-#include "bindings/core/gil.hpp"
 #include "bindings/core/watch.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace fastmks::bindings {
 namespace {

@@ -1,20 +1,8 @@
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/tuple.h>
 
-#include <cstdint>
-#include <memory>
-#include <stdexcept>
-#include <tuple>
-#include <vector>
 
-#include "bindings/bindings.hpp"
 #include "bindings/core/arrays.hpp"
-#include "bindings/core/gil.hpp"
 #include "bindings/core/watch.hpp"
 #include "fastmks/stores/path_counts.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace fastmks::bindings {
 namespace {
@@ -22,11 +10,9 @@ namespace {
 using Offsets = Array<std::int64_t, 1>;
 using Labels = Array<std::int32_t, 1>;
 
-template <class T, class Field>
-Result<T> column(const std::vector<PathCount>& counts, Field field) {
-    auto values = std::make_unique<T[]>(counts.size());
-    for (std::size_t i = 0; i < counts.size(); ++i) values[i] = counts[i].*field;
-    return to_array(std::move(values), {counts.size()});
+template <class T>
+Result<T> column(const std::vector<PathCount>& counts, T PathCount::* field) {
+    return array_of<T>(counts.size(), [&](std::size_t i) { return counts[i].*field; });
 }
 
 using Counts = std::tuple<Result<std::int64_t>, Result<std::int32_t>, Result<std::int32_t>,
@@ -45,11 +31,9 @@ Counts path_counts(const Offsets& graphs, const Offsets& offsets, const Labels& 
         const WithoutGil without_gil;
         counts = count_paths(view, python_watch(no_progress));
     }
-    return {column<std::int64_t>(counts, &PathCount::graph),
-            column<std::int32_t>(counts, &PathCount::low),
-            column<std::int32_t>(counts, &PathCount::high),
-            column<std::int32_t>(counts, &PathCount::length),
-            column<std::int64_t>(counts, &PathCount::count)};
+    return {column(counts, &PathCount::graph), column(counts, &PathCount::low),
+            column(counts, &PathCount::high), column(counts, &PathCount::length),
+            column(counts, &PathCount::count)};
 }
 
 }  // namespace

@@ -1,28 +1,13 @@
-#include <nanobind/stl/shared_ptr.h>
 
-#include <cmath>
-#include <cstdint>
-#include <memory>
-#include <stdexcept>
 
-#include "bindings/bindings.hpp"
 #include "bindings/core/arrays.hpp"
-#include "bindings/core/gil.hpp"
 #include "fastmks/stores/vector_store.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace fastmks::bindings {
 namespace {
 
-// Rows may have spare room after them.
-template <class T>
-using Rows = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
-
 template <class T>
 std::int64_t first_not_finite(const Array<T, 1>& values) {
-    const WithoutGil without_gil;
     const T* data = values.data();
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (!std::isfinite(data[i])) return static_cast<std::int64_t>(i);
@@ -32,14 +17,8 @@ std::int64_t first_not_finite(const Array<T, 1>& values) {
 
 template <class T>
 std::shared_ptr<VectorStore> dense_store(const Rows<T>& rows) {
-    const auto n_columns = static_cast<std::int64_t>(rows.shape(1));
-    const std::int64_t stride = rows.shape(0) > 1 ? rows.stride(0) : n_columns;
-    const bool is_side_by_side = n_columns <= 1 || rows.stride(1) == 1;
-    if (rows.shape(0) > 0 && (!is_side_by_side || stride < n_columns)) {
-        throw std::invalid_argument("the numbers of a row must lie side by side");
-    }
     return std::make_shared<DenseStore<T>>(rows.data(), rows.shape(0), rows.shape(1),
-                                           static_cast<std::size_t>(stride));
+                                           checked_stride(rows));
 }
 
 template <class T>
@@ -59,7 +38,7 @@ std::shared_ptr<VectorStore> sparse_store(const Array<std::int64_t, 1>& offsets,
 template <class T>
 void register_for(nb::module_& m) {
     m.def("first_not_finite", &first_not_finite<T>, "values"_a.noconvert(),
-          "Position of the first NaN or infinity, or -1.");
+          "Position of the first NaN or infinity, or -1.", Unlocked());
     m.def("dense_store", &dense_store<T>, "rows"_a.noconvert(), nb::keep_alive<0, 1>());
     m.def("sparse_store", &sparse_store<T>, "offsets"_a.noconvert(), "columns"_a.noconvert(),
           "values"_a.noconvert(), "n_columns"_a, "has_exact_products"_a = false,

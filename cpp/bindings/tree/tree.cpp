@@ -1,30 +1,10 @@
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/map.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/set.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 
-#include <map>
-#include <memory>
-#include <optional>
-#include <set>
-#include <stdexcept>
-#include <string>
 
-#include "bindings/bindings.hpp"
 #include "bindings/core/archive.hpp"
 #include "bindings/core/arrays.hpp"
-#include "bindings/core/gil.hpp"
-#include "bindings/core/problem.hpp"
-#include "bindings/core/watch.hpp"
+#include "bindings/core/running.hpp"
 #include "fastmks/tree/cover_tree.hpp"
 #include "fastmks/tree/tree_search.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace fastmks::bindings {
 namespace {
@@ -33,9 +13,8 @@ using Counts = std::map<std::string, std::size_t>;
 
 std::shared_ptr<CoverTree> build(const Space& space, double base, std::size_t threads,
                                  const nb::object& progress) {
-    const Watch watch = python_watch(progress);
-    const WithoutGil without_gil;
-    return std::make_shared<CoverTree>(build_cover_tree(space, base, threads, watch));
+    return std::make_shared<CoverTree>(
+        build_cover_tree(space, base, threads, python_watch(progress)));
 }
 
 NamedArrays arrays(const nb::handle_t<CoverTree>& self) {
@@ -50,16 +29,7 @@ std::shared_ptr<CoverTree> restore(const NamedArrays& arrays, std::size_t n_obje
 
 template <std::string (*find)(const CoverTree&, const Space&, const Watch&)>
 std::string find_in(const CoverTree& tree, const Space& space, const nb::object& progress) {
-    const Watch watch = python_watch(progress);
-    const WithoutGil without_gil;
-    return find(tree, space, watch);
-}
-
-template <class T, class Read>
-Result<T> column(std::size_t n, Read read) {
-    auto values = std::make_unique<T[]>(n);
-    for (std::size_t i = 0; i < n; ++i) values[i] = read(i);
-    return to_array(std::move(values), {n});
+    return find(tree, space, python_watch(progress));
 }
 
 // Every field of every node, as columns of a table.
@@ -67,11 +37,11 @@ nb::typed<nb::dict, nb::str, nb::object> node_table(const CoverTree& tree) {
     const std::size_t n = tree.nodes.size();
     nb::dict table;
     const auto integers = [&](const char* name, auto field) {
-        table[name] = column<std::int64_t>(
+        table[name] = array_of<std::int64_t>(
             n, [&](std::size_t i) { return static_cast<std::int64_t>(tree.nodes[i].*field); });
     };
     const auto reals = [&](const char* name, double Node::* field) {
-        table[name] = column<double>(n, [&](std::size_t i) { return tree.nodes[i].*field; });
+        table[name] = array_of<double>(n, [&](std::size_t i) { return tree.nodes[i].*field; });
     };
     integers("begin", &Node::begin);
     integers("end", &Node::end);
@@ -80,7 +50,7 @@ nb::typed<nb::dict, nb::str, nb::object> node_table(const CoverTree& tree) {
     integers("n_children", &Node::n_children);
     integers("level", &Node::level);
     table["parent_distance"] =
-        column<double>(n, [&](std::size_t i) { return tree.parent_distance[i]; });
+        array_of<double>(n, [&](std::size_t i) { return tree.parent_distance[i]; });
     reals("point_norm", &Node::point_norm);
     reals("parent_radius", &Node::parent_radius);
     reals("radius", &Node::radius);
@@ -127,10 +97,7 @@ struct Owned {
 std::unique_ptr<Owned> tree_problem(const CoverTree& tree, const Space& objects,
                                     const Space& queries, const std::optional<Positions>& among,
                                     bool skip_self, const Traversal& traversal) {
-    if (!objects.accepts(queries)) {
-        throw std::invalid_argument(
-            "queries must have the objects' kernel, columns and kind of store");
-    }
+    check_queries(objects, queries);
     if (objects.size() != tree.size() || (skip_self && queries.size() != tree.size())) {
         throw std::invalid_argument("the tree must have been built for these objects");
     }
@@ -144,43 +111,35 @@ std::unique_ptr<Owned> tree_problem(const CoverTree& tree, const Space& objects,
     return owned;
 }
 
-using TopKArrays = std::tuple<Result<double>, Result<std::int64_t>, Result<double>, Counts>;
+using Answers = std::tuple<Result<double>, Result<std::int64_t>, Result<double>, Counts>;
 
 // Runs search(answers, watch) without the GIL and hands its answers to Python.
 template <class Search>
-TopKArrays answered(std::size_t n, std::size_t k, const nb::object& progress, Search search) {
-    auto values = std::make_unique<double[]>(n * k);
-    auto positions = std::make_unique<std::int64_t[]>(n * k);
+Answers answered(std::size_t n, std::size_t k, const nb::object& progress, Search search) {
     auto gaps = std::make_unique<double[]>(n);
-    const Watch watch = python_watch(progress);
     TreeCounts counts;
-    {
-        const WithoutGil without_gil;
-        counts = search(TopKAnswers{values.get(), positions.get(), gaps.get()}, watch);
-    }
-    return {to_array(std::move(values), {n, k}), to_array(std::move(positions), {n, k}),
-            to_array(std::move(gaps), {n}), named(counts)};
+    const auto run = [&](const Watch& watch, double* values, std::int64_t* positions) {
+        counts = search(TopKAnswers{values, positions, gaps.get()}, watch);
+    };
+    TopKArrays found = run_top_k(n, k, progress, run);
+    return std::tuple_cat(std::move(found),
+                          std::make_tuple(to_array(std::move(gaps), {n}), named(counts)));
 }
 
-// How many objects are searched; throws where they are fewer than k.
-std::size_t check_k(const CoverTree& tree, const std::optional<Positions>& among, bool skip_self,
-                    std::size_t k) {
-    const std::size_t n_among = among ? among->size() : tree.size();
-    if (k == 0 || k + (skip_self ? 1 : 0) > n_among) {
-        throw std::invalid_argument("k must be between 1 and the objects searched");
-    }
-    return n_among;
+std::size_t n_searched(const CoverTree& tree, const std::optional<Positions>& among) {
+    return among ? among->size() : tree.size();
 }
 
-TopKArrays top_k(const CoverTree& tree, const Space& objects, const Space& queries,
-                 const std::optional<Positions>& among, bool skip_self, std::size_t k,
-                 const std::optional<Thresholds>& floors, const Traversal& traversal,
-                 double epsilon, double relative, std::optional<std::size_t> budget,
-                 std::optional<double> seconds, std::size_t sample_size, std::uint64_t seed,
-                 std::size_t threads, const nb::object& progress) {
+Answers top_k(const CoverTree& tree, const Space& objects, const Space& queries,
+              const std::optional<Positions>& among, bool skip_self, std::size_t k,
+              const std::optional<Thresholds>& floors, const Traversal& traversal, double epsilon,
+              double relative, std::optional<std::size_t> budget, std::optional<double> seconds,
+              std::size_t sample_size, std::uint64_t seed, std::size_t threads,
+              const nb::object& progress) {
     const auto owned = tree_problem(tree, objects, queries, among, skip_self, traversal);
     owned->problem.floors = check_floors(floors, queries.size());
-    const std::size_t n_among = check_k(tree, among, skip_self, k);
+    const std::size_t n_among = n_searched(tree, among);
+    check_k(n_among, skip_self, k);
     StopRule stop{epsilon, relative, budget.value_or(SIZE_MAX), std::nullopt};
     constexpr double forever = 1e9;  // seconds; a clock cannot count many more
     if (seconds && *seconds < forever) stop.time = std::chrono::duration<double>(*seconds);
@@ -195,12 +154,12 @@ TopKArrays top_k(const CoverTree& tree, const Space& objects, const Space& queri
     });
 }
 
-TopKArrays dual_top_k(const CoverTree& tree, const CoverTree& query_tree, const Space& objects,
-                      const Space& queries, const std::optional<Positions>& among, bool skip_self,
-                      std::size_t k, const Traversal& traversal, double epsilon, double relative,
-                      std::size_t threads, const nb::object& progress) {
+Answers dual_top_k(const CoverTree& tree, const CoverTree& query_tree, const Space& objects,
+                   const Space& queries, const std::optional<Positions>& among, bool skip_self,
+                   std::size_t k, const Traversal& traversal, double epsilon, double relative,
+                   std::size_t threads, const nb::object& progress) {
     const auto owned = tree_problem(tree, objects, queries, among, skip_self, traversal);
-    check_k(tree, among, skip_self, k);
+    check_k(n_searched(tree, among), skip_self, k);
     if (queries.size() != query_tree.size()) {
         throw std::invalid_argument("the query tree must have been built for these queries");
     }
@@ -215,17 +174,13 @@ std::tuple<HitArrays, Counts> above(const CoverTree& tree, const Space& objects,
                                     const Thresholds& thresholds, const Traversal& traversal,
                                     std::size_t threads, const nb::object& progress) {
     const auto owned = tree_problem(tree, objects, queries, among, false, traversal);
-    if (thresholds.size() != queries.size()) throw std::invalid_argument("one threshold per query");
-    const Watch watch = python_watch(progress);
     TreeCounts counts;
-    Flattened flattened;
-    {
-        const WithoutGil without_gil;
+    HitArrays found = run_above(queries, thresholds, progress, [&](const Watch& watch) {
         std::vector<std::vector<Hit>> answers;
         counts = tree_above(owned->problem, thresholds.data(), threads, watch, answers);
-        flattened = flatten(answers);
-    }
-    return {to_arrays(std::move(flattened)), named(counts)};
+        return answers;
+    });
+    return {std::move(found), named(counts)};
 }
 
 }  // namespace
@@ -251,22 +206,25 @@ void register_tree(nb::module_& m) {
                      [](const CoverTree& tree) { return tree.build_self_evaluations; })
         .def("order",
              [](const CoverTree& tree) {
-                 return column<std::int64_t>(tree.size(),
-                                             [&](std::size_t i) { return tree.order[i]; });
+                 return array_of<std::int64_t>(tree.size(),
+                                               [&](std::size_t i) { return tree.order[i]; });
              })
         .def("leaf_distances",
              [](const CoverTree& tree) {
-                 return column<double>(tree.size(),
-                                       [&](std::size_t i) { return tree.leaf_distance[i]; });
+                 return array_of<double>(tree.size(),
+                                         [&](std::size_t i) { return tree.leaf_distance[i]; });
              })
         .def("nodes", &node_table)
         .def("arrays", &arrays)
-        .def("find_fault", &find_in<find_fault>, "space"_a, "progress"_a.none() = nb::none())
-        .def("find_false_figure", &find_in<find_false_figure>, "space"_a, "progress"_a.none());
+        .def("find_fault", &find_in<find_fault>, "space"_a, "progress"_a.none() = nb::none(),
+             Unlocked())
+        .def("find_false_figure", &find_in<find_false_figure>, "space"_a, "progress"_a.none(),
+             Unlocked());
 
     m.attr("smallest_base") = smallest_base;
     m.attr("largest_self_value") = Geometry::largest_self_value;
-    m.def("build_cover_tree", &build, "space"_a, "base"_a, "threads"_a, "progress"_a.none());
+    m.def("build_cover_tree", &build, "space"_a, "base"_a, "threads"_a, "progress"_a.none(),
+          Unlocked());
     m.def("restore_cover_tree", &restore, "arrays"_a, "n_objects"_a);
     m.def("tree_top_k", &top_k, "tree"_a, "objects"_a, "queries"_a, "among"_a.none(), "skip_self"_a,
           "k"_a, "floors"_a.none(), "traversal"_a, "epsilon"_a, "relative"_a, "budget"_a.none(),
