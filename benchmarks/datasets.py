@@ -243,36 +243,37 @@ def unit_rows(rows: Any) -> Any:
     return unit
 
 
+_ARRAYS = (("train", "test"), ("items", "users"), ("X",))  # of objects and queries, in files
+
+
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A file of arrays: those with the objects, and those with the queries, if any."""
+    """A file of arrays: one with the objects, and one with the queries, if any."""
 
     name: str
     file: str
-    objects: str = "X"
-    queries: str | None = None  # none: some rows are held out
-    n_held_out: int = _N_QUERIES
+    n_held_out: int = _N_QUERIES  # where the file has no queries of their own
     last_column: str | None = None  # of numbers, one for each row, after the others
     scale: float | str = 1.0  # or the array whose number multiplies all
 
     def read(self, folder: Path, dtype: str = "float64") -> Problem:
         """Return the rows of the file."""
         with np.load(folder / self.file) as arrays:
-            objects = arrays[self.objects]
-            queries = arrays[self.queries] if self.queries else None
+            names = [one for one in _ARRAYS if {*one} <= {*arrays.files}]
+            objects, *rest = (arrays[name] for name in names[0])
             if self.last_column is not None:
                 objects = np.column_stack([objects, arrays[self.last_column]])
             scale = float(arrays[self.scale] if isinstance(self.scale, str) else self.scale)
-        origin = f"{self.objects}, and {self.queries} as queries"
-        if queries is None:
+        origin = ", and ".join(names[0]) + " as queries"
+        if not rest:
             kept, held_out = _held_out(len(objects), self.n_held_out)
-            objects, queries = objects[kept], objects[held_out]
-            origin = f"{self.objects}, {self.n_held_out} rows held out as queries (seed 0)"
+            objects, rest = objects[kept], [objects[held_out]]
+            origin = f"{names[0][0]}, {self.n_held_out} rows held out as queries (seed 0)"
         origin += f"; {self.last_column} as the last column" if self.last_column else ""
         origin += f"; times {scale:.6g}" if scale != 1.0 else ""
         objects, queries = (
             np.ascontiguousarray(rows * scale if scale != 1.0 else rows, dtype=dtype)
-            for rows in (objects, queries)
+            for rows in (objects, *rest)
         )
         origin = f"{self.file}: {origin}"
         return Problem(name=self.name, origin=origin, objects=objects, queries=queries)

@@ -89,11 +89,15 @@ def ratio(seconds: Sequence[float], baseline: Sequence[float]) -> float:
     return median(mine / other for mine, other in zip(seconds, baseline, strict=True))
 
 
+def timed(run: Callable[..., _T], *arguments: Any) -> tuple[_T, float]:
+    """Return the result of a call, and the seconds that it takes."""
+    started = time.perf_counter()
+    return run(*arguments), time.perf_counter() - started
+
+
 def seconds_of(run: Callable[[], object]) -> float:
     """Return the seconds that a call takes."""
-    started = time.perf_counter()
-    run()
-    return time.perf_counter() - started
+    return timed(run)[1]
 
 
 class Moment(NamedTuple):

@@ -9,7 +9,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -255,7 +255,8 @@ class Run(Generic[_Cell]):
         self.options, self.sizes, self.kept = options, SimpleNamespace(**sizes), kept
         self.collector = collector or Collector(options)
         self.is_out_of_time = False
-        self._end = time.perf_counter() + 60.0 * (options.minutes or EVERYTHING)
+        self._started = time.perf_counter()
+        self._end = self._started + 60.0 * (options.minutes or EVERYTHING)
         self._bar: Any = None
 
     def carry_out(
@@ -296,9 +297,12 @@ class Run(Generic[_Cell]):
     def announce(self, key: Hashable) -> None:
         """Show the cell that is measured now."""
         self._bar.set_description(str(key))
+        self._started = time.perf_counter()
 
     def keep(self, cell: _Cell) -> None:
-        """Keep a cell, and show a line about it; the end where the time is over."""
+        """Keep a cell with its commit and seconds, and show a line; stop where time is over."""
+        started, self._started = self._started, time.perf_counter()
+        cell = replace(cell, commit=self.kept.commit, seconds=self._started - started)
         self.kept.add(cell)
         self.kept.write(self.collector.notes)
         tqdm.write(cell.line, file=sys.stderr)

@@ -9,12 +9,13 @@ import gc
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from benchmarks.living.cell import Cell, Key, Trial, key_of, run_cell, trials_of
+from benchmarks.living.cell import Cell, Trial, key_of, run_cell, trials_of
 from benchmarks.living.changes import Cases, Ground, adding, mixing, removing
 from benchmarks.living.files import files
-from benchmarks.living.moving import move_cases, move_trial
+from benchmarks.living.moving import move_stages, move_trials
 from benchmarks.living.sides import contestants
 from benchmarks.living.stage import Stage, collect
 from benchmarks.living.tables import all_tables, checks
@@ -46,39 +47,27 @@ def _measure(run: Run[Cell]) -> None:
             )
             for section, cases_of in _CHANGES.items():
                 if section in options.sections:
-                    _measure_section(run, section, cases_of, ground)
+                    for case, make in cases_of(ground):
+                        trials = partial(trials_of, contestants(section), stage, make)
+                        _measure_cell(run, section, case, stage, trials)
     if "moving" in options.sections and run.collector.wants("moving"):
-        _measure_moving(run)
+        n_objects, n_queries = run.collector.limits(sizes.n_objects, sizes.n_queries)
+        n_tree = min(sizes.n_tree, n_objects)
+        for case, algorithm, stage in move_stages(n_objects, n_tree, n_queries):
+            trials = partial(move_trials, stage, algorithm, options.threads)
+            _measure_cell(run, "moving", case, stage, trials)
 
 
-def _measure_section(
-    run: Run[Cell], section: str, cases_of: Callable[[Ground], Cases], ground: Ground
+def _measure_cell(
+    run: Run[Cell], section: str, case: str, stage: Stage, trials: Callable[[], list[Trial]]
 ) -> None:
-    stage, threads = ground.stage, ground.threads
-    cases = {key_of(stage, section, case, threads): make for case, make in cases_of(ground)}
-    run.expect(len(cases))
-    for key in run.missing(list(cases)):
-        _measure_cell(run, key, stage, trials_of(contestants(section), stage, cases[key]))
-
-
-def _measure_moving(run: Run[Cell]) -> None:
-    threads = run.options.threads
-    n_objects, n_queries = run.collector.limits(run.sizes.n_objects, run.sizes.n_queries)
-    n_tree = min(run.sizes.n_tree, n_objects)
-    cases = dict(move_cases(n_objects, n_tree, threads))
-    run.expect(len(cases))
-    for key in run.missing(list(cases)):
-        stage = cases[key].stage(n_queries)
-        _measure_cell(run, key, stage, [move_trial(stage, cases[key].algorithm, threads=threads)])
-
-
-def _measure_cell(run: Run[Cell], key: Key, stage: Stage, trials: list[Trial]) -> None:
-    run.announce(key)
-    rounds = 1 if key.case in _MEMORY_CASES else run.sizes.rounds
-    cell = run_cell(key, stage, trials, rounds=rounds, commit=run.kept.commit)
-    trials.clear()
-    gc.collect()
-    run.keep(cell)
+    run.expect(1)
+    for key in run.missing([key_of(stage, section, case, run.options.threads)]):
+        run.announce(key)
+        rounds = 1 if case in _MEMORY_CASES else run.sizes.rounds
+        cell = run_cell(key, stage, trials(), rounds=rounds)
+        gc.collect()
+        run.keep(cell)
 
 
 SUITE = Suite(

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any
 
 from benchmarks.harness import Moment, now, others_share, pinned, run_rounds
 from benchmarks.living.sides import Contestant
@@ -98,30 +97,43 @@ class Trial:
     """A contestant in a cell: `run` measures one round, `check` judges its answers."""
 
     contestant: str
-    run: Callable[[], Mapping[str, float]] | None = None
+    run: Callable[[], Mapping[str, float]] = dict
     check: Callable[[], Exactness] | None = None
     failure: str | None = None
     notes: list[str] = field(default_factory=list)
+    laps: list[Mapping[str, float]] = field(default_factory=list)
     seconds: float = 0.0  # of the last round
 
-    def lap(self) -> Mapping[str, float] | None:
+    def lap(self) -> None:
         """Run one round; after one that fails or takes long, no other is run."""
-        if self.failure is not None or self.run is None or self.seconds > _LONG:
-            return None
+        if self.failure is not None or self.seconds > _LONG:
+            return
         started = time.perf_counter()
         try:
-            return self.run()
+            self.laps.append(self.run())
         except Exception as error:
             self.failure = f"{type(error).__name__}: {error}"
-            return None
-        finally:
-            self.seconds = time.perf_counter() - started
+        self.seconds = time.perf_counter() - started
+
+    def figure(self) -> Figure:
+        """Return the measures of all rounds, and the verdict on the last answers."""
+        if self.failure is not None:
+            return Figure(contestant=self.contestant, failure=self.failure)
+        found = self.check() if self.check else None
+        return Figure(
+            contestant=self.contestant,
+            notes=tuple(dict.fromkeys(self.notes)),
+            measures={name: Measure.of(*(lap[name] for lap in self.laps)) for name in self.laps[0]},
+            checked=found.checked if found else None,
+            wrong=found.differ - found.ties if found else None,
+            ties=found.ties if found else None,
+        )
 
 
 def trials_of(
     contestants: Sequence[Contestant], stage: Stage, make: Callable[[Contestant], list[Trial]]
 ) -> list[Trial]:
-    """Return the trials of all contestants; a trial without `run` says why."""
+    """Return the trials of all contestants; those that cannot run say why."""
     trials = []
     for one in contestants:
         failure = one.missing
@@ -146,37 +158,17 @@ def key_of(stage: Stage, section: str, case: str, threads: int) -> Key:
     )
 
 
-def run_cell(key: Key, stage: Stage, trials: Sequence[Trial], *, rounds: int, commit: str) -> Cell:
+def run_cell(key: Key, stage: Stage, trials: Sequence[Trial], *, rounds: int) -> Cell:
     """Run all trials round after round, each in turn, and check their last answers."""
-    started, before = time.perf_counter(), _moment()
+    before = _moment()
     with pinned(key.threads, key.threads):
-        laps = run_rounds([trial.lap for trial in trials], rounds=rounds, warmups=0)
-    others = others_share(before, _moment())
-    figures = tuple(map(_figure, trials, laps))
+        run_rounds([trial.lap for trial in trials], rounds=rounds, warmups=0)
     return Cell(
         **key.__dict__,
         n_columns=stage.rows.shape[1],
         origin=stage.origin,
-        commit=commit,
-        others=others,
-        seconds=time.perf_counter() - started,
-        figures=figures,
-    )
-
-
-def _figure(trial: Trial, laps: Sequence[Mapping[str, float] | None]) -> Figure:
-    if trial.failure is not None:
-        return Figure(contestant=trial.contestant, failure=trial.failure)
-    done = [lap for lap in laps if lap is not None]
-    facts: dict[str, Any] = {}
-    if trial.check is not None:
-        found = trial.check()
-        facts = {"checked": found.checked, "wrong": found.differ - found.ties, "ties": found.ties}
-    return Figure(
-        contestant=trial.contestant,
-        notes=tuple(dict.fromkeys(trial.notes)),
-        measures={name: Measure.of(*(lap[name] for lap in done)) for name in done[0]},
-        **facts,
+        others=others_share(before, _moment()),
+        figures=tuple(trial.figure() for trial in trials),
     )
 
 

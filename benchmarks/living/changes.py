@@ -13,16 +13,15 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmarks.harness import seconds_of
 from benchmarks.living.cell import Trial
 from benchmarks.living.sides import Contestant, K, Side
-from benchmarks.living.stage import Population, Stage
+from benchmarks.living.stage import Stage
 from benchmarks.race.judge import Exactness
 
 _EVERY = 100  # objects between two searches
-_BATCHES = (1, 100, 10_000)
+_BATCHES = {"one by one": 1, "batches of 100": 100, "batches of 10000": 10_000}
 _UNIT = 7  # the ids that users give are multiples of this, in no order
 _PACES = {
     "nobody writes": 0.0,
@@ -44,15 +43,12 @@ class Ground:
     sides: dict[tuple[Any, ...], Side] = field(default_factory=dict)  # copied to change them
     rebuild_seconds: dict[tuple[Any, ...], float] = field(default_factory=dict)  # of peers
 
-    def first(self, one: Contestant) -> Side:
-        """Return an index of the first rows, built once."""
-        build = partial(one.build, self.stage.first, None, self.threads)
-        return self.kept((one.name, self.stage.n_first, False), build)
-
-    def kept(self, key: tuple[Any, ...], build: Callable[[], Side]) -> Side:
-        """Return an index, built once; `key` names its contestant and its rows."""
+    def first(self, one: Contestant, ids: Any = None) -> Side:
+        """Return an index of the first rows under some ids, built once."""
+        key = (one.name, ids is None)
         if key not in self.sides:
-            self.sides[key] = build()
+            rows = self.stage.cut(one.most_objects).first
+            self.sides[key] = one.build(rows, ids, self.threads)
         return self.sides[key]
 
 
@@ -63,62 +59,50 @@ class AddCase(NamedTuple):
     own_ids: bool = False  # numbers of the user's, in no order
     searches: bool = False  # a search after every 100 objects
 
-    @property
-    def title(self) -> str:
-        """The text of the case in tables."""
-        more = ", own ids" * self.own_ids + f", a search every {_EVERY}" * self.searches
-        return f"{_title(self.batch)}{more}"
-
-
-def _title(batch: int) -> str:
-    return "one by one" if batch == 1 else f"batches of {batch}"
-
 
 def adding(ground: Ground) -> Cases:
     """Add objects, and compare the time with one build of everything."""
-    plain = [AddCase(batch) for batch in _BATCHES]
-    own = [AddCase(batch, own_ids=True) for batch in _BATCHES]
-    for case in (plain[0], AddCase(1, searches=True), *plain[1:], *own):
-        if case.batch <= ground.stage.n_later or case.batch == 1:
-            yield case.title, partial(add_trials, ground, case, {})
+    cases = {title: AddCase(batch) for title, batch in _BATCHES.items()}
+    cases |= {
+        f"{title}, own ids": AddCase(batch, own_ids=True) for title, batch in _BATCHES.items()
+    }
+    cases[f"one by one, a search every {_EVERY}"] = AddCase(1, searches=True)
+    for title, case in cases.items():
+        if case.batch <= max(1, ground.stage.n_later):
+            yield title, partial(add_trials, ground, case)
 
 
-def add_trials(
-    ground: Ground, case: AddCase, truths: dict[tuple[int, int], Population], one: Contestant
-) -> list[Trial]:
+def add_trials(ground: Ground, case: AddCase, one: Contestant) -> list[Trial]:
     """Make a contestant ready to add to a copy of the same index in every round."""
-    stage = ground.stage.cut(one.most_objects or ground.stage.n_first)
+    stage = ground.stage.cut(one.most_objects)
     numbers = np.arange(len(stage.rows), dtype=np.int64)
     ids = _UNIT * np.random.default_rng(0).permutation(numbers) if case.own_ids else numbers
-    key = (one.name, stage.n_first, case.own_ids)
-
-    def build(n_objects: int) -> Side:
-        some = ids[:n_objects] if case.own_ids else None
-        return one.build(stage.rows[:n_objects], some, ground.threads)
+    key = (one.name, case.own_ids)
 
     def run() -> dict[str, float]:
-        first = ground.kept(key, partial(build, stage.n_first))
+        first = ground.first(one, ids[: stage.n_first] if case.own_ids else None)
         first.search(stage.queries[:1], K)  # whatever is built once is not timed
         side = last.renew(first)
         append = side.add if case.own_ids else side.append
         searching: list[float] = []
 
         def add(begin: int, end: int) -> float:
-            begin, end = begin + stage.n_first, end + stage.n_first
-            append(stage.rows[begin:end], ids[begin:end])
-            if not case.searches or (end - stage.n_first) % _EVERY:
+            rows = slice(begin + stage.n_first, end + stage.n_first)
+            append(stage.rows[rows], ids[rows])
+            if not case.searches or end % _EVERY:
                 return 0.0
             at = len(searching) % len(stage.queries)
             searching.append(seconds_of(lambda: side.search(stage.queries[at : at + 1], K)))
             return searching[-1]
 
         found = last.repeat(add, stage.n_later, case.batch, "added")
-        after = seconds_of(lambda: side.search(stage.queries[:1], K))
+        found["first_search_ms"] = 1e3 * seconds_of(lambda: side.search(stage.queries[:1], K))
         if key not in ground.rebuild_seconds or one.is_ours:  # of peers measured once
-            ground.rebuild_seconds[key] = seconds_of(lambda: build(len(stage.rows)))
+            own = ids if case.own_ids else None
+            build = partial(one.build, stage.rows, own, ground.threads)
+            ground.rebuild_seconds[key] = seconds_of(build)
         rebuild = ground.rebuild_seconds[key]
         found |= {"rebuild_seconds": rebuild, "rebuilds": found["seconds"] / rebuild}
-        found["first_search_ms"] = after * 1e3
         if case.searches:
             both = found["seconds"] + sum(searching) * stage.n_later / last.n_done
             found["search_ms"] = sum(searching) / max(1, len(searching)) * 1e3
@@ -127,33 +111,29 @@ def add_trials(
 
     def check() -> Exactness:
         n_present = stage.n_first + last.n_done
-        there = truths.setdefault(
-            (stage.n_first, last.n_done), Population(stage.rows[:n_present], ids[:n_present])
-        )
-        return there.judge(stage.queries, last.search(stage.queries))
+        return stage.judge(last.search(), stage.rows[:n_present], ids[:n_present])
 
-    last = _Last(ground, one, Trial(one.name, run, check))
+    last = _Last(ground, one, stage, Trial(one.name, run, check))
     return [last.trial]
 
 
 class _Last:
     """The last round of a contestant: its index, and the number of its changes."""
 
-    def __init__(self, ground: Ground, one: Contestant, trial: Trial) -> None:
+    def __init__(self, ground: Ground, one: Contestant, stage: Stage, trial: Trial) -> None:
         self.trial, self.n_done = trial, 0
-        self._patience = one.patience(ground.lap_seconds)
-        self._side: Side | None = None
+        self._queries, self._patience = stage.queries, one.patience(ground.lap_seconds)
+        self._side: Any = None
 
     def renew(self, first: Side) -> Side:
         """Return a copy of an index, in place of that of the round before."""
         self._side = None
-        self._side = first.copy()
-        return self._side
+        self._side = copy = first.copy()
+        return copy
 
-    def search(self, queries: NDArray[Any]) -> NDArray[np.int64]:
+    def search(self) -> Any:
         """Return the ids that a search finds now."""
-        assert self._side is not None
-        return self._side.search(queries, K)
+        return self._side.search(self._queries, K)
 
     def repeat(
         self, change: Callable[[int, int], float], n_objects: int, batch: int, done: str
@@ -178,14 +158,12 @@ class _Last:
 
 def removing(ground: Ground) -> Cases:
     """Remove as many objects as are added elsewhere."""
-    for batch in _BATCHES:
+    for title, batch in _BATCHES.items():
         if batch <= ground.stage.n_later:
-            yield _title(batch), partial(remove_trials, ground, batch, {})
+            yield title, partial(remove_trials, ground, batch)
 
 
-def remove_trials(
-    ground: Ground, batch: int, truths: dict[int, Population], one: Contestant
-) -> list[Trial]:
+def remove_trials(ground: Ground, batch: int, one: Contestant) -> list[Trial]:
     """Make a contestant ready to remove from a copy of the same index in every round."""
     stage = ground.stage
     leaving = np.random.default_rng(1).permutation(stage.n_first)[: stage.n_later]
@@ -200,11 +178,9 @@ def remove_trials(
         return last.repeat(remove, len(leaving), batch, "removed")
 
     def check() -> Exactness:
-        if last.n_done not in truths:
-            truths[last.n_done] = stage.population(without=leaving[: last.n_done])
-        return truths[last.n_done].judge(stage.queries, last.search(stage.queries))
+        return stage.judge(last.search(), removed=leaving[: last.n_done])
 
-    last = _Last(ground, one, Trial(one.name, run, check))
+    last = _Last(ground, one, stage, Trial(one.name, run, check))
     return [last.trial]
 
 
@@ -263,20 +239,19 @@ class Writer:
         """Return the id to remove: first those of the start, then the added ones in order."""
         return int(self._leaving[at]) if at < self._stage.n_first else at
 
-    def population(self) -> Population:
-        """Return the population now."""
+    def judge(self, k: int) -> Exactness:
+        """Judge a search among the objects that are present now."""
         stage, n = self._stage, self.n_pairs
         added = stage.n_first + np.arange(n) % stage.n_later
         rows = stage.rows[np.concatenate([np.arange(stage.n_first), added])]
-        there = Population(rows, np.arange(stage.n_first + n, dtype=np.int64))
-        there.leave(np.array([self._leaver(at) for at in range(n)], dtype=np.int64))
-        return there
+        found = self._side.search(stage.queries, k)
+        return stage.judge(found, rows, removed=[self._leaver(at) for at in range(n)])
 
 
 def _mix_trials(ground: Ground, pace: float, one: Contestant) -> list[Trial]:
     """Make a contestant ready to be searched while a writer is at work."""
     stage = ground.stage
-    last: list[tuple[Side, Writer]] = []
+    last: list[Writer] = []
 
     def run() -> dict[str, float]:
         last.clear()
@@ -291,7 +266,7 @@ def _mix_trials(ground: Ground, pace: float, one: Contestant) -> list[Trial]:
                     side.search(stage.queries[at : at + 1], K)
                 taken.append(time.perf_counter() - now)  # waiting for the lock included
                 now += taken[-1]
-        last.append((side, writer))
+        last.append(writer)
         return {
             "p50_ms": float(np.percentile(taken, 50)) * 1e3,
             "p99_ms": float(np.percentile(taken, 99)) * 1e3,
@@ -300,8 +275,5 @@ def _mix_trials(ground: Ground, pace: float, one: Contestant) -> list[Trial]:
             "changes_per_second": 2 * writer.n_pairs / sum(taken),
         }
 
-    def check() -> Exactness:
-        ((side, writer),) = last
-        return writer.population().judge(stage.queries, side.search(stage.queries, K))
-
-    return [Trial(one.name, run, check, notes=[] if one.is_ours else ["behind a lock"])]
+    notes = [] if one.is_ours else ["behind a lock"]
+    return [Trial(one.name, run, lambda: last[0].judge(K), notes=notes)]

@@ -4,18 +4,17 @@ import json
 import os
 import subprocess
 import sys
-import time
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.harness import seconds_of
 from benchmarks.living.cell import Trial
 from benchmarks.living.changes import Cases, Ground
-from benchmarks.living.memory import drop_pages, page_share, read_pages, rollup, synchronize
-from benchmarks.living.sides import Contestant, Side
-from benchmarks.living.stage import Population
+from benchmarks.living.memory import drop_pages, page_share, read_pages, synchronize
+from benchmarks.living.sides import Contestant
 from benchmarks.race.judge import Exactness
 
 FRESH_PROCESSES = 4
@@ -31,22 +30,18 @@ def files(ground: Ground) -> Cases:
 
 
 def _saving(ground: Ground, one: Contestant) -> list[Trial]:
-    sides: list[Side] = []
     file = ground.folder / f"{one.name}.saved"
+    build = lru_cache(partial(one.build, ground.stage.first, None, ground.threads))
 
     def run() -> dict[str, float]:
-        if not sides:
-            sides.append(one.build(ground.stage.first, None, ground.threads))
         file.unlink(missing_ok=True)
-        started = time.perf_counter()
-        sides[0].save(file)
-        saved = time.perf_counter()
-        synchronize(file)
-        synced = time.perf_counter()
+        side = build()
+        saving = seconds_of(lambda: side.save(file))
+        synchronizing = seconds_of(lambda: synchronize(file))
         size = file.stat().st_size
         return {
-            "save_ms": (saved - started) * 1e3,
-            "save_and_sync_ms": (synced - started) * 1e3,
+            "save_ms": saving * 1e3,
+            "save_and_sync_ms": (saving + synchronizing) * 1e3,
             "file_mb": size / 1e6,
             "times_data": size / ground.stage.first.nbytes,
         }
@@ -59,8 +54,8 @@ def _loading(ground: Ground, case: str, one: Contestant) -> list[Trial]:
 
 
 def _loading_by(ground: Ground, case: str, one: Contestant, how: str) -> Trial:
-    answers: list[dict[str, Any]] = []
     is_shared = case == "four processes"
+    last: list[dict[str, Any]] = []
 
     def run() -> dict[str, float]:
         file = ground.folder / f"{one.name}.index"
@@ -69,46 +64,35 @@ def _loading_by(ground: Ground, case: str, one: Contestant, how: str) -> Trial:
             synchronize(file)
         (drop_pages if case == "cold" else read_pages)(file)
         cached = page_share(file)
-        task = _task(ground, one, do="load", how=how, file=str(file))
-        answers[:] = visit(task, processes=FRESH_PROCESSES if is_shared else 1)
+        n_processes = FRESH_PROCESSES if is_shared else 1
+        last[:] = _visit(ground, one, n_processes, do="load", how=how, file=str(file))
         if is_shared:
-            pss, bare = (sum(one[name] for one in answers) for name in _SHARED)
+            pss, bare = (sum(answer[name] for answer in last) for name in _SHARED)
             return {"pss_mb": pss, "pss_more_mb": pss - bare}
-        return _measures(answers[0]) | {"cached_before": -1.0 if cached is None else cached}
+        return _measures(last[0]) | {"cached_before": -1.0 if cached is None else cached}
 
-    def check() -> Exactness:
-        return _judge(ground, ground.stage.population(), answers[0])
-
-    return Trial(f"{one.name}: {how}", run, check)
+    return Trial(f"{one.name}: {how}", run, lambda: _judge(ground, last[0]))
 
 
 def _shrinking(ground: Ground, one: Contestant) -> list[Trial]:
-    answers: list[dict[str, Any]] = []
-    stage = ground.stage
+    stage, last = ground.stage, list[dict[str, Any]]()
     leaving = np.random.default_rng(3).permutation(stage.n_first)[: 9 * stage.n_first // 10]
 
     def run() -> dict[str, float]:
-        rows, gone = _array(ground, "rows", stage.first), _array(ground, "leaving", leaving)
-        answers[:] = visit(_task(ground, one, do="shrink", rows=rows, leaving=gone))
-        return _measures(answers[0])
+        arrays = {"rows": stage.first, "leaving": leaving}
+        files = {name: _array(ground, name, array) for name, array in arrays.items()}
+        last[:] = _visit(ground, one, 1, do="shrink", **files)
+        return _measures(last[0])
 
-    def check() -> Exactness:
-        return _judge(ground, stage.population(without=leaving), answers[0])
-
-    return [Trial(one.name, run, check)]
+    return [Trial(one.name, run, lambda: _judge(ground, last[0], removed=leaving))]
 
 
 def _measures(answer: dict[str, Any]) -> dict[str, float]:
     return {name: value for name, value in answer.items() if name not in ("found", *_SHARED)}
 
 
-def _task(ground: Ground, one: Contestant, **more: str) -> dict[str, Any]:
-    queries = _array(ground, "queries", ground.stage.queries)
-    return {"contestant": one.name, "threads": ground.threads, "queries": queries, **more}
-
-
-def _judge(ground: Ground, there: Population, answer: dict[str, Any]) -> Exactness:
-    return there.judge(ground.stage.queries, np.array(answer["found"], dtype=np.int64))
+def _judge(ground: Ground, answer: dict[str, Any], removed: Any = ()) -> Exactness:
+    return ground.stage.judge(np.array(answer["found"], dtype=np.int64), removed=removed)
 
 
 def _array(ground: Ground, name: str, array: np.ndarray[Any, Any]) -> str:
@@ -118,8 +102,10 @@ def _array(ground: Ground, name: str, array: np.ndarray[Any, Any]) -> str:
     return str(file)
 
 
-def visit(task: dict[str, Any], *, processes: int = 1) -> list[dict[str, Any]]:
-    """Return the answers of fresh processes; all have loaded when their memory is measured."""
+def _visit(ground: Ground, one: Contestant, processes: int, **task: str) -> list[dict[str, Any]]:
+    """Return the answers of fresh processes; all are ready when they measure their memory."""
+    queries = _array(ground, "queries", ground.stage.queries)
+    told = {"contestant": one.name, "threads": ground.threads, "queries": queries, **task}
     pools = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
     children = [
         subprocess.Popen(
@@ -129,35 +115,23 @@ def visit(task: dict[str, Any], *, processes: int = 1) -> list[dict[str, Any]]:
             stderr=subprocess.PIPE,
             text=True,
             cwd=Path(__file__).parents[2],
-            env=os.environ | dict.fromkeys(pools, str(task["threads"])),
+            env=os.environ | dict.fromkeys(pools, str(ground.threads)),
         )
         for _ in range(processes)
     ]
     try:
-        for child in children:
-            _write(child, json.dumps(task))
-        if task["do"] != "load":
-            return [_read(child) for child in children]
-        for child in children:
-            _read(child)  # has loaded
-        shares = [rollup(child.pid)["pss_mb"] for child in children]  # while all are present
-        for child in children:
-            _write(child, "go on")
-        return [_read(child) | {"pss_mb": pss} for child, pss in zip(children, shares, strict=True)]
+        answers: list[dict[str, Any]] = []
+        for line in (json.dumps(told), "measure"):
+            for child in children:
+                print(line, file=child.stdin, flush=True)
+            answers = list(map(_read, children))
+        return answers
     finally:
         for child in children:
             child.communicate()
 
 
-def _write(child: "subprocess.Popen[str]", line: str) -> None:
-    assert child.stdin is not None
-    child.stdin.write(f"{line}\n")
-    child.stdin.flush()
-
-
-def _read(child: "subprocess.Popen[str]") -> dict[str, Any]:
-    assert child.stdout is not None
-    assert child.stderr is not None
+def _read(child: Any) -> dict[str, Any]:
     line = child.stdout.readline()
     if not line:
         complaint = child.stderr.read().strip().rpartition("\n")[2]

@@ -6,41 +6,19 @@ Counted from the segments of an index after every add and every search.
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 import fastmks
-from benchmarks.harness import seconds_of
-from benchmarks.living.cell import Key, Trial
+from benchmarks.harness import seconds_of, timed
+from benchmarks.living.cell import Trial
 from benchmarks.living.sides import K
-from benchmarks.living.stage import Population, Stage, decaying
+from benchmarks.living.stage import Stage, decaying
 from benchmarks.race.judge import Exactness
 from fastmks.index.view import current_of
 
 _EVERY = 100  # objects between two searches
-
-
-class MoveCase(NamedTuple):
-    """An index that grows one object at a time."""
-
-    algorithm: str
-    n_first: int
-    n_later: int
-    n_columns: int | None = None  # uniform points of this many columns instead of decaying rows
-
-    def stage(self, n_queries: int) -> Stage:
-        """Return the rows of the case, float64."""
-        if self.n_columns is None:
-            return decaying(self.n_first, self.n_later, n_queries)
-        random = np.random.default_rng(0)
-        return Stage(
-            name=f"uniform {self.n_columns}-d",
-            origin="generated, seed 0: uniform between 0 and 1",
-            rows=random.random((self.n_first + self.n_later, self.n_columns)),
-            n_first=self.n_first,
-            queries=random.random((n_queries, self.n_columns)),
-        )
 
 
 @dataclass
@@ -61,28 +39,34 @@ class Moved:
         self.seen, self.built = there, with_tree
 
 
-def move_cases(n_objects: int, n_tree: int, threads: int) -> Iterator[tuple[Key, MoveCase]]:
-    """Return the cells of this section."""
+def uniform(n_first: int, n_later: int, n_queries: int) -> Stage:
+    """Return uniform points of three columns, float64."""
+    random = np.random.default_rng(0)
+    return Stage(
+        name="uniform 3-d",
+        origin="generated, seed 0: uniform between 0 and 1",
+        rows=random.random((n_first + n_later, 3)),
+        n_first=n_first,
+        queries=random.random((n_queries, 3)),
+    )
+
+
+def move_stages(n_objects: int, n_tree: int, n_queries: int) -> Iterator[tuple[str, str, Stage]]:
+    """Yield the cases of this section: a title, and the rows that an engine's index grows by."""
     tenth = max(1, n_objects // 10)
-    for case in (
-        MoveCase("filter", n_objects, tenth),
-        MoveCase("filter", 1, tenth),
-        MoveCase("tree", n_tree, max(1, n_tree // 10)),
-        MoveCase("tree", 1, n_tree),
-        MoveCase("tree", n_objects, tenth, n_columns=3),
-    ):
-        key = Key(
-            section="moving",
-            case=f"{case.algorithm}, {case.n_first} and {case.n_later} more",
-            problem="decaying" if case.n_columns is None else f"uniform {case.n_columns}-d",
-            dtype="float64",
-            n_objects=case.n_first,
-            threads=threads,
-        )
-        yield key, case
+    cases: tuple[tuple[str, int, int, Callable[[int, int, int], Stage]], ...] = (
+        ("filter", n_objects, tenth, decaying),
+        ("filter", 1, tenth, decaying),
+        ("tree", n_tree, max(1, n_tree // 10), decaying),
+        ("tree", 1, n_tree, decaying),
+        ("tree", n_objects, tenth, uniform),
+    )
+    for algorithm, n_first, n_later, draw in cases:
+        title = f"{algorithm}, {n_first} and {n_later} more"
+        yield title, algorithm, draw(n_first, n_later, n_queries)
 
 
-def move_trial(stage: Stage, algorithm: str, *, threads: int) -> Trial:
+def move_trials(stage: Stage, algorithm: str, threads: int) -> list[Trial]:
     """Make the index ready to grow; the counting is done once, and not timed."""
     grown: list[fastmks.Index] = []
     counted: list[Moved] = []
@@ -97,8 +81,7 @@ def move_trial(stage: Stage, algorithm: str, *, threads: int) -> Trial:
         index, searched = first.copy(), first.copy()
         seconds = seconds_of(lambda: _grow(index, stage, searches=False))
         with_searches = seconds_of(lambda: _grow(searched, stage, searches=True))
-        rebuild = seconds_of(lambda: grown.append(build(len(stage.rows))))
-        whole = grown[-1]
+        whole, rebuild = timed(lambda: build(len(stage.rows)))
         grown[:] = [index]
         return {
             "seconds": seconds,
@@ -111,10 +94,9 @@ def move_trial(stage: Stage, algorithm: str, *, threads: int) -> Trial:
         }
 
     def check() -> Exactness:
-        there = Population(stage.rows, np.arange(len(stage.rows), dtype=np.int64))
-        return there.judge(stage.queries, np.asarray(grown[0].search(stage.queries, K).ids))
+        return stage.judge(np.asarray(grown[0].search(stage.queries, K).ids), stage.rows)
 
-    return Trial(f"fastmks {algorithm}", run, check)
+    return [Trial(f"fastmks {algorithm}", run, check)]
 
 
 def count_moves(index: fastmks.Index, stage: Stage, *, searches: bool) -> Moved:
@@ -146,10 +128,8 @@ def _grow(
 
 def _work(counted: list[Moved], whole: fastmks.Index, stage: Stage) -> dict[str, float]:
     alone, searched = counted
-    found = {
-        "moved_per_object": alone.n_moved / stage.n_later,
-        "log2_n": math.log2(len(stage.rows)),
-    }
+    moved = alone.n_moved / stage.n_later
+    found = {"moved_per_object": moved, "log2_n": math.log2(len(stage.rows))}
     rebuild = _evaluations(current_of(whole).snapshot.segments[0].data)
     if rebuild:
         found |= {

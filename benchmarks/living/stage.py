@@ -1,4 +1,4 @@
-"""The data of all sections: the first rows, the rows to add, the population, and the judge."""
+"""The data of all sections: the rows indexed at the start, the rows to add, and the truth."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -43,62 +43,49 @@ class Stage:
         """The type of the numbers."""
         return str(self.rows.dtype)
 
-    def population(self, *, without: Any = ()) -> "Population":
-        """Return the population at the start, numbered, without some ids."""
-        there = Population(self.first, np.arange(self.n_first, dtype=np.int64))
-        there.leave(np.asarray(without, dtype=np.int64))
-        return there
-
-    def cut(self, n_first: int) -> "Stage":
+    def cut(self, n_first: int | None) -> "Stage":
         """Return the stage with fewer rows at the start, and fewer to add."""
-        if n_first >= self.n_first:
+        if n_first is None or n_first >= self.n_first:
             return self
         n_later = max(1, n_first // (_SHARE - 1))
         return replace(self, rows=self.rows[: n_first + n_later], n_first=n_first)
 
+    def cast(self, dtype: str) -> "Stage":
+        """Return the stage with numbers of another type."""
+        rows, queries = (np.ascontiguousarray(one, dtype) for one in (self.rows, self.queries))
+        return replace(self, rows=rows, queries=queries)
 
-class Population:
-    """The present objects: rows and ids. A float64 scan of them is the truth.
+    def judge(
+        self, found: NDArray[np.int64], rows: Any = None, ids: Any = None, *, removed: Any = ()
+    ) -> Exactness:
+        """Compare the ids that a search found with those of a float64 scan of what is present.
 
-    >>> import numpy as np
-    >>> there = Population(np.array([[1.0], [2.0], [3.0]]), np.array([7, 8, 9]))
-    >>> there.leave(np.array([9]))
-    >>> there.judge(np.array([[1.0]]), np.array([[8, 7]])).differ
-    0
-    """
+        Unless given, these are the rows of the start and their numbers.
 
-    def __init__(self, rows: NDArray[Any], ids: NDArray[np.int64]) -> None:
-        self._rows = rows
-        self._ids = ids
-        self._judge: Judge | None = None
-
-    def __len__(self) -> int:
-        return len(self._ids)
-
-    def leave(self, ids: NDArray[np.int64]) -> None:
-        """Remove objects."""
-        is_kept = ~np.isin(self._ids, ids)
-        self._rows, self._ids, self._judge = self._rows[is_kept], self._ids[is_kept], None
-
-    def judge(self, queries: NDArray[Any], found: NDArray[np.int64]) -> Exactness:
-        """Compare ids that a search found with the truth; always for the same queries."""
-        ids = self._ids
-        if self._judge is None:
-            problem = Problem(name="", origin="", objects=self._rows, queries=queries)
-            self._judge = Judge(problem, LINEAR, found.shape[1], threads=1)
+        >>> rows, queries = np.array([[1.0], [2.0], [3.0]]), np.array([[1.0]])
+        >>> stage = Stage(name="", origin="", rows=rows, n_first=3, queries=queries)
+        >>> stage.judge(np.array([[8, 7]]), rows, np.array([7, 8, 9]), removed=[9]).differ
+        0
+        """
+        rows = self.first if rows is None else rows
+        ids = np.arange(len(rows)) if ids is None else ids
+        is_present = ~np.isin(ids, removed)
+        rows, ids = rows[is_present], ids[is_present]
         order = np.argsort(ids)
         places = order[np.minimum(np.searchsorted(ids, found, sorter=order), len(ids) - 1)]
         nobody = len(ids)  # no position: an object that was removed, or never added, is wrong
-        return self._judge.compare(np.where(ids[places] == found, places, nobody))
+        problem = Problem(name="", origin="", objects=rows, queries=self.queries)
+        judge = Judge(problem, LINEAR, found.shape[1], threads=1)
+        return judge.compare(np.where(ids[places] == found, places, nobody))
 
 
-def decaying(n_first: int, n_later: int, n_queries: int, *, seed: int = 0) -> Stage:
+def decaying(n_first: int, n_later: int, n_queries: int) -> Stage:
     """Return normal rows of which each axis is shorter than the one before, float64."""
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     lengths = _DECAY ** np.arange(_COLUMNS)
     return Stage(
         name="decaying",
-        origin=f"generated, seed {seed}: normal, axis i times {_DECAY:g}^i",
+        origin=f"generated, seed 0: normal, axis i times {_DECAY:g}^i",
         rows=random.standard_normal((n_first + n_later, _COLUMNS)) * lengths,
         n_first=n_first,
         queries=random.standard_normal((n_queries, _COLUMNS)) * lengths,
@@ -112,9 +99,8 @@ def collect(
     n_first, n_queries = collector.limits(n_first, n_queries)
     if collector.wants("decaying"):
         # Rounded to float32 for all, so that all are asked for the same answers.
-        made = decaying(n_first, max(1, n_first // (_SHARE - 1)), n_queries)
-        for dtype in dtypes:
-            yield _cast(_cast(made, "float32"), dtype)
+        made = decaying(n_first, max(1, n_first // (_SHARE - 1)), n_queries).cast("float32")
+        yield from map(made.cast, dtypes)
     if collector.wants(_REAL.name) and (folder := collector.folder_with(_REAL.file)):
         found = _REAL.read(folder, "float32")
         stage = Stage(
@@ -124,9 +110,4 @@ def collect(
             n_first=found.n_objects - found.n_objects // _SHARE,
             queries=found.queries[:n_queries],
         )
-        yield _cast(stage.cut(n_first), "float32")
-
-
-def _cast(stage: Stage, dtype: str) -> Stage:
-    rows = np.ascontiguousarray(stage.rows, dtype=dtype)
-    return replace(stage, rows=rows, queries=np.ascontiguousarray(stage.queries, dtype=dtype))
+        yield stage.cut(n_first)

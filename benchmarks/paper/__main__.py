@@ -62,7 +62,7 @@ def _run_approximate(run: Run[ApproximateCell]) -> None:
             index = approximate.make_index(problem, case)
             for key in wanted:
                 run.announce(key)
-                run.keep(approximate.measure(index, problem, case, key, run.kept.commit))
+                run.keep(approximate.measure(index, problem, case, key))
 
 
 def _sets(run: Run[Any], n_queries: int) -> Iterator[PaperSet]:

@@ -86,7 +86,7 @@ def keys(problem: Problem, case: KernelCase, ks: tuple[int, ...]) -> list[Approx
 
 
 def measure(
-    index: fastmks.Index, problem: Problem, case: KernelCase, key: ApproximateKey, commit: str
+    index: fastmks.Index, problem: Problem, case: KernelCase, key: ApproximateKey
 ) -> ApproximateCell:
     """Search with every promise, and hold the answers against all values."""
     before, k = now(), key.k
@@ -101,7 +101,6 @@ def measure(
         **key.__dict__,
         n_columns=problem.n_columns,
         origin=problem.origin,
-        commit=commit,
         others=others_share(before, now()),
         exact_evaluations=evaluations,
         scale=scale,

@@ -60,23 +60,21 @@ def _blog_posts(folder: Path) -> Problem:
 
 def _hsv(folder: Path) -> Problem:
     file = "cifar10_hsv_hist32.npz"
-    table = Table(name="cifar hsv", file=file, scale=1.0 / 1024.0, **_TRAINED)
+    table = Table(name="cifar hsv", file=file, scale=1.0 / 1024.0)
     return table.read(folder).sample(27_749, 10_000)
 
 
-_TRAINED: dict[str, Any] = {"objects": "train", "queries": "test"}
-_FACTORS: dict[str, Any] = {"objects": "items", "queries": "users"}
 _PART = "a share of the rows held out as in the paper"
 
 # In the order of measuring, what takes long at the end.
 ROWS = (
     _row(
         "Y! Music", Sizes(100_000, 600_000, 50), "substitute", "Yahoo! R3, a much smaller set",
-        "yahoo", "yahoo_r3_mf50.npz", **_FACTORS,
+        "yahoo", "yahoo_r3_mf50.npz",
     ),
     _row(
         "MovieLens", Sizes(6040, 3706, 50), "own factors", "the same ratings",
-        "movielens", "movielens1m_mf50.npz", **_FACTORS,
+        "movielens", "movielens1m_mf50.npz",
     ),
     _row(
         "Physics", Sizes(37_500, 112_500, 78), "substitute", "gamma-ray events in 10 columns: weak",
@@ -92,7 +90,7 @@ ROWS = (
     ),
     _row(
         "Netflix", Sizes(480_189, 17_770, 50), "substitute", "check-ins, implicit factors",
-        "gowalla", "gowalla_mf50.npz", **_FACTORS,
+        "gowalla", "gowalla_mf50.npz",
     ),
     PaperRow(
         "LiveJournal", Sizes(10_000, 10_000, 25_327), "substitute", "blog posts, tf-idf",
@@ -114,9 +112,9 @@ ROWS = (
     _row(
         "TinyImages", Sizes(5000, 1_000_000, 384), "substitute",
         "GIST of CIFAR-10, a subset of Tiny Images",
-        "cifar gist", "cifar10_gist384.npz", scale="scale", **_TRAINED,
+        "cifar gist", "cifar10_gist384.npz", scale="scale",
     ),
-    _row("MNIST", Sizes(10_000, 60_000, 784), "exact", "", "mnist", "mnist.npz", **_TRAINED),
+    _row("MNIST", Sizes(10_000, 60_000, 784), "exact", "", "mnist", "mnist.npz"),
 )  # fmt: skip
 
 

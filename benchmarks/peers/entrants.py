@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness import Answer, map_in_threads
+from benchmarks.datasets import squares_of
+from benchmarks.harness import Answer, map_in_threads, seconds_of, timed
 from benchmarks.race.entrant import Entrant, Ready, RefusedError, Task, products_only
 from benchmarks.race.mlpack import prepare_mlpack
 from benchmarks.race.names import MLPACK
@@ -139,16 +140,12 @@ def _panorama(task: Task) -> Any:
 
 def _faiss(task: Task, index: Any, objects: _Rows | None = None) -> Ready:
     rows = task.units.objects if objects is None else objects
-    started = time.perf_counter()
-    index.add(rows)
-    build_seconds = time.perf_counter() - started
+    seconds = seconds_of(lambda: index.add(rows))
     n_sums = index.cum_sums.size() if hasattr(index, "cum_sums") else 0
-    return Ready(
-        search=lambda queries, k: Answer(index.search(queries, k)[1]),
-        queries=task.units.queries,
+    return task.ready(
+        lambda queries, k: Answer(index.search(queries, k)[1]),
         n_bytes=lambda: int(rows.nbytes) + 4 * n_sums,
-        build_seconds=build_seconds,
-        prepare_seconds=task.units.seconds,
+        build_seconds=seconds,
     )
 
 
@@ -161,38 +158,25 @@ def _prepare_usearch(task: Task) -> Ready:
         keys = np.atleast_2d(np.asarray(found.keys)).astype(np.int64)
         return Answer(keys, len(queries) * len(objects))
 
-    return Ready(
-        search=search,
-        queries=task.units.queries,
-        n_bytes=lambda: 0,
-        prepare_seconds=task.units.seconds,
-    )
+    return task.ready(search, n_bytes=lambda: 0)
 
 
 def _prepare_sklearn(task: Task) -> Ready:
-    objects, queries, seconds = _augmented(task)
-    started = time.perf_counter()
+    objects, more = _augmented(task)
     neighbors = _module("sklearn.neighbors").NearestNeighbors
-    finder = neighbors(algorithm="brute", n_jobs=task.threads).fit(objects)
+    finder, seconds = timed(neighbors(algorithm="brute", n_jobs=task.threads).fit, objects)
 
     def search(some: _Rows, k: int) -> Answer:
         found = finder.kneighbors(some, n_neighbors=k, return_distance=False)
         return Answer(found, len(some) * len(objects))
 
-    return Ready(
-        search=search,
-        queries=queries,
-        n_bytes=lambda: 0 if task.case.kernel.is_normalized else int(objects.nbytes),
-        build_seconds=time.perf_counter() - started,
-        prepare_seconds=seconds,
-    )
+    n_bytes = 0 if task.case.kernel.is_normalized else int(objects.nbytes)
+    return task.ready(search, n_bytes=lambda: n_bytes, build_seconds=seconds, **more)
 
 
 def _prepare_ball_tree(task: Task) -> Ready:
-    objects, queries, seconds = _augmented(task)
-    started = time.perf_counter()
-    tree = _module("sklearn.neighbors").BallTree(objects)
-    build_seconds = time.perf_counter() - started
+    objects, more = _augmented(task)
+    tree, seconds = timed(_module("sklearn.neighbors").BallTree, objects)
 
     def search(some: _Rows, k: int) -> Answer:
         n_parts = 1 if len(some) < 2 * task.threads else task.threads
@@ -200,29 +184,25 @@ def _prepare_ball_tree(task: Task) -> Ready:
         found = map_in_threads(find, np.array_split(some, n_parts), n_parts)
         return Answer(np.concatenate(found).astype(np.int64))
 
-    return Ready(
-        search=search,
-        queries=queries,
-        n_bytes=lambda: sum(int(np.asarray(part).nbytes) for part in tree.get_arrays()),
-        build_seconds=build_seconds,
-        prepare_seconds=seconds,
-    )
+    n_bytes = sum(int(np.asarray(part).nbytes) for part in tree.get_arrays())
+    return task.ready(search, n_bytes=lambda: n_bytes, build_seconds=seconds, **more)
 
 
-def _augmented(task: Task) -> tuple[_Rows, _Rows, float]:
-    """Return rows whose nearest neighbours have the greatest inner products, and the seconds.
+def _augmented(task: Task) -> tuple[_Rows, dict[str, Any]]:
+    """Return objects whose nearest neighbours have the greatest inner products, and their queries.
 
     Objects get one more coordinate, which makes them equally long; queries get a zero there.
     """
     objects, queries, seconds = task.units
     if task.case.kernel.is_normalized:
-        return objects, queries, seconds
+        return objects, {}
     started = time.perf_counter()
-    squares = np.einsum("ij,ij->i", objects, objects, dtype=np.float64)
+    squares = squares_of(objects)
     more = np.sqrt(squares.max() - squares).astype(np.float32)
     objects = np.column_stack([objects, more])
     queries = np.column_stack([queries, np.zeros(len(queries), np.float32)])
-    return objects, queries, seconds + time.perf_counter() - started
+    seconds += time.perf_counter() - started
+    return objects, {"queries": queries, "prepare_seconds": seconds}
 
 
 def _prepare_hnswlib(task: Task) -> Ready:

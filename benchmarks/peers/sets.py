@@ -26,17 +26,11 @@ _LENGTH = 3  # of the substrings of proteins
 _TABLES = {
     table.name: table
     for table in (
-        Table(name="mnist", file="mnist.npz", objects="train", queries="test", scale=1.0 / 255.0),
+        Table(name="mnist", file="mnist.npz", scale=1.0 / 255.0),
         Table(name="glove100_50k", file="glove100_50k.npz", n_held_out=_N_DENSE_QUERIES),
-        Table(
-            name="cifar10_gist384",
-            file="cifar10_gist384.npz",
-            objects="train",
-            queries="test",
-            scale="scale",
-        ),
-        Table(name="gowalla", file="gowalla_mf50.npz", objects="items", queries="users"),
-        Table(name="movielens", file="movielens1m_mf50.npz", objects="items", queries="users"),
+        Table(name="cifar10_gist384", file="cifar10_gist384.npz", scale="scale"),
+        Table(name="gowalla", file="gowalla_mf50.npz"),
+        Table(name="movielens", file="movielens1m_mf50.npz"),
         Table(name="covertype", file="covertype.npz", n_held_out=150_000),  # the paper's split
         Table(name="lcdm", file="lcdm_mock_galaxies_mr19.npz", n_held_out=_N_DENSE_QUERIES),
         Table(name="aloi", file="aloi_hist27.npz", n_held_out=_N_DENSE_QUERIES),

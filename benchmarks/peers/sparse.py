@@ -4,7 +4,6 @@ fastmks is given the objects as they are (counts, or strings); peers get rows of
 their lengths under the cosine. Those of float32 rows are shown, but no peers of the bar.
 """
 
-import time
 from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.datasets import bytes_of
-from benchmarks.harness import Answer, map_in_threads
+from benchmarks.harness import Answer, map_in_threads, timed
 from benchmarks.race.entrant import POOL_QUERIES, Entrant, Ready, Task
 from benchmarks.race.ours import ours
 
@@ -53,9 +52,7 @@ def _given(task: Task, dtype: str) -> _Given:
     """Return the rows of a task in a type."""
     units = (task.units.objects, task.units.queries)
     objects, queries = (rows.astype(dtype, copy=False) for rows in units)
-    started = time.perf_counter()
-    transposed = objects.T.tocsr()
-    seconds = time.perf_counter() - started
+    transposed, seconds = timed(lambda: objects.T.tocsr())
     has_negative = any((rows.data < 0.0).any() for rows in (objects, queries))
     return _Given(transposed, queries, seconds, has_negative)
 
@@ -64,12 +61,11 @@ def _prepare(
     search: Callable[..., Answer], given_of: Callable[[Task, str], _Given], dtype: str, task: Task
 ) -> Ready:
     given = given_of(task, dtype)
-    return Ready(
-        search=partial(search, given, task.threads),
+    return task.ready(
+        partial(search, given, task.threads),
         queries=given.queries,
         n_bytes=lambda: bytes_of(given.transposed),
         build_seconds=given.seconds,
-        prepare_seconds=task.units.seconds,
     )
 
 

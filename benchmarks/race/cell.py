@@ -6,7 +6,6 @@ check times each entrant: one far slower than the fastest of its side, or whose 
 than a lap, is not raced and keeps the figure of that check.
 """
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
@@ -17,7 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.datasets import Problem, count_rows
-from benchmarks.harness import Moment, now, others_share, pinned, ratio, run_rounds, seconds_of
+from benchmarks.harness import (
+    Answer,
+    Moment,
+    now,
+    others_share,
+    pinned,
+    ratio,
+    run_rounds,
+    seconds_of,
+    timed,
+)  # fmt: skip
 from benchmarks.race.entrant import POOL_QUERIES, Entry, Ready
 from benchmarks.race.judge import Judge
 from benchmarks.report import Check, three_digits
@@ -155,7 +164,7 @@ class _Lap(NamedTuple):
     seconds: float  # per query
     n_asked: int
     indices: NDArray[np.int64]
-    evaluations: float | None  # per query
+    evaluations: float | None
     operations: float | None
     engine: str | None
 
@@ -165,12 +174,10 @@ def measure(
     entries: Sequence[Entry],
     judge: Judge,
     pace: Pace,
-    *,
-    commit: str = "unknown",
     facts: Mapping[str, Any] | None = None,
 ) -> Cell:
     """Time each entrant once, race those not far slower, and check all answers."""
-    started, before = time.perf_counter(), _moment(entries)
+    before = _moment(entries)
     looks: dict[str, _Lap] = {}
     for entry in entries:
         look = _guarded(entry, partial(_look, entry, key, pace))
@@ -187,9 +194,7 @@ def measure(
         **key.__dict__,
         n_columns=judge.problem.n_columns,
         origin=judge.problem.origin,
-        commit=commit,
         others=others_share(before, _moment(entries)),
-        seconds=time.perf_counter() - started,
         figures=tuple(_compared(figures, laps)),
         facts=facts or {},
     )
@@ -206,22 +211,21 @@ def _lap(entry: Entry, key: Key, n_asked: int, ready: Ready) -> _Lap:
 
 def _ask(ready: Ready, k: int, batch: int, begin: int, end: int) -> _Lap:
     parts = [ready.queries[at : min(at + batch, end)] for at in range(begin, end, batch)]
-    started = time.perf_counter()
-    answers = [ready.search(part, k) for part in parts]
-    seconds = time.perf_counter() - started
+    answers, seconds = timed(lambda: [ready.search(part, k) for part in parts])
     return _Lap(
         ((ready.n_fixed and answers[0].seconds) or seconds) / (end - begin),
         end - begin,
         np.concatenate([answer.indices for answer in answers if answer.indices is not None]),
-        _per_query([answer.evaluations for answer in answers], end - begin),
-        _per_query([answer.operations for answer in answers], end - begin),
+        _sum("evaluations", answers),
+        _sum("operations", answers),
         answers[-1].engine,
     )
 
 
-def _per_query(counts: Sequence[float | None], n_asked: int) -> float | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) / n_asked if len(known) == len(counts) else None
+def _sum(name: str, parts: Sequence[Answer | _Lap]) -> float | None:
+    """Return a count over all parts; None where one of them does not know it."""
+    counts = [getattr(part, name) for part in parts]
+    return None if None in counts else sum(counts)
 
 
 def _look(entry: Entry, key: Key, pace: Pace, ready: Ready) -> _Lap:
@@ -299,6 +303,7 @@ def _figure(
 ) -> Figure:
     seconds, last = [lap.seconds for lap in laps], laps[-1]
     asked, exactness = [last], judge.compare(last.indices)
+    costs = ("build_seconds", "build_evaluations", "prepare_seconds")
     # The rest is asked of ours, if batches are whole and it is soon done: so all its answers are
     # checked, and its evaluations counted over all.
     rest = key.n_queries - last.n_asked
@@ -315,22 +320,16 @@ def _figure(
         rounds=len(laps),
         asked=last.n_asked,
         **exactness.__dict__,
-        **{name: _mean(name, asked) for name in ("evaluations", "operations")},
-        **{name: getattr(ready, name) for name in _COSTS},
+        evaluations=_per_query("evaluations", asked),
+        operations=_per_query("operations", asked),
+        **{name: getattr(ready, name) for name in costs},
         n_bytes=ready.n_bytes(),
     )
 
 
-_COSTS = ("build_seconds", "build_evaluations", "prepare_seconds")
-
-
-def _mean(name: str, laps: Sequence[_Lap]) -> Any:
-    """Return a count for each query, over all laps."""
-    each = [getattr(lap, name) for lap in laps]
-    totals = [
-        None if one is None else one * lap.n_asked for one, lap in zip(each, laps, strict=True)
-    ]
-    return _per_query(totals, sum(lap.n_asked for lap in laps))
+def _per_query(name: str, laps: Sequence[_Lap]) -> float | None:
+    total = _sum(name, laps)
+    return None if total is None else total / sum(lap.n_asked for lap in laps)
 
 
 def _blank(entry: Entry) -> Figure:
@@ -348,13 +347,12 @@ def _compared(figures: Sequence[Figure], laps: Mapping[str, list[_Lap]]) -> Iter
     peers = [one for one in figures if one.in_bar and not one.is_ours and one.median_us]
     best = min(peers, key=lambda peer: peer.median_us or 0.0, default=None)
     for one in figures:
-        if best is None or not one.is_ours or one.median_us is None or best.median_us is None:
-            yield one
-            continue
-        times_less = best.median_us / one.median_us
-        if one.name in laps and best.name in laps:
-            sides = ([lap.seconds for lap in laps[name]] for name in (best.name, one.name))
-            times_less = ratio(*sides)
+        times_less = None
+        if best and best.median_us and one.is_ours and one.median_us:
+            times_less = best.median_us / one.median_us
+            if one.name in laps and best.name in laps:
+                sides = ([lap.seconds for lap in laps[name]] for name in (best.name, one.name))
+                times_less = ratio(*sides)
         yield replace(one, times_less=times_less)
 
 

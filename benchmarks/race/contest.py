@@ -58,7 +58,7 @@ def hold(contest: Contest, run: Run[Cell], pace: Pace) -> None:
             for key in mine:
                 run.announce(key)
                 some = [entry for entry in entries if contest.serves(entry.entrant, key)]
-                run.keep(measure(key, some, judge, pace, commit=run.kept.commit, facts=facts))
+                run.keep(measure(key, some, judge, pace, facts))
 
 
 @contextmanager

@@ -1,13 +1,12 @@
 """Entrants: each is prepared once for a task, and then asked batches of queries."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from benchmarks.datasets import Problem, unit_rows
-from benchmarks.harness import Answer, is_installed, pinned
+from benchmarks.harness import Answer, is_installed, pinned, timed
 from benchmarks.kernels import KernelCase
 
 NOT_INSTALLED = "not installed"  # how the failure of a missing peer starts
@@ -42,12 +41,16 @@ class Task:
     @cached_property
     def units(self) -> Units:
         """The rows, divided by their norms under the cosine."""
-        objects, queries = self.problem.vectors or (self.problem.objects, self.problem.queries)
+        rows = self.problem.vectors or (self.problem.objects, self.problem.queries)
         if not self.case.kernel.is_normalized:
-            return Units(objects, queries, 0.0)
-        started = time.perf_counter()
-        objects, queries = unit_rows(objects), unit_rows(queries)
-        return Units(objects, queries, time.perf_counter() - started)
+            return Units(*rows, 0.0)
+        (objects, queries), seconds = timed(lambda: tuple(map(unit_rows, rows)))
+        return Units(objects, queries, seconds)
+
+    def ready(self, search: Callable[[Any, int], Answer], **more: Any) -> "Ready":
+        """Return an entrant that searches the unit vectors."""
+        known = {"queries": self.units.queries, "prepare_seconds": self.units.seconds}
+        return Ready(search=search, **known | more)
 
     def cast(self, dtype: str) -> "Task":
         """Return the same task with rows of another type."""

@@ -1,6 +1,5 @@
 """The engines of fastmks as entrants."""
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -9,7 +8,7 @@ from typing import Any
 
 import fastmks
 from benchmarks.datasets import Problem
-from benchmarks.harness import Answer
+from benchmarks.harness import Answer, seconds_of, timed
 from benchmarks.race.entrant import Entrant, Ready, Task
 from benchmarks.race.names import DUAL, FILTER, SCAN, TREE, TREE_OF_ONE
 from fastmks.index.view import current_of
@@ -62,12 +61,10 @@ class _Shared:
     ) -> Ready:
         """Make an engine ready."""
         if self._index is None:
-            started = time.perf_counter()
             options: dict[str, Any] = {"algorithm": self._algorithm, "base": BASE}
-            self._index = fastmks.Index(
-                task.problem.objects, task.case.kernel, threads=task.threads, **options
-            )
-            self._seconds = time.perf_counter() - started
+            build = partial(fastmks.Index, threads=task.threads, **options)
+            index, self._seconds = timed(build, task.problem.objects, task.case.kernel)
+            self._index = index
         ready = prepare_engine(self._index, algorithm, task, traversal=traversal)
         return replace(ready, build_seconds=ready.build_seconds + self._seconds)
 
@@ -108,9 +105,8 @@ def prepare_engine(
             engine=stats.algorithm,
         )
 
-    started = time.perf_counter()
-    search(queries if algorithm == "auto" else queries[:1], min(_WARM_K, task.problem.n_objects))
-    seconds = time.perf_counter() - started
+    some = queries if algorithm == "auto" else queries[:1]
+    seconds = seconds_of(lambda: search(some, min(_WARM_K, task.problem.n_objects)))
     is_tree = algorithm in ("tree", "dual-tree")
     return Ready(
         search=search,

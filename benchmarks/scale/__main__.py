@@ -11,7 +11,6 @@ from functools import partial
 
 from benchmarks.report import Check
 from benchmarks.scale.sections import (
-    Pace,
     Work,
     decaying,
     key_of,
@@ -29,25 +28,25 @@ from fastmks import kernels
 
 
 def _measure(run: Run[Cell]) -> None:
-    sizes, pace = run.sizes, Pace(run.sizes.rounds, run.kept.commit)
+    sizes, rounds = run.sizes, run.sizes.rounds
     for work in _works(run):
         batches = [batch for batch in sizes.batches if batch <= len(work.queries)]
         for n in sizes.workers:
             keys = [key_of("search", work, batch, n, n) for batch in batches]
             keys.insert(0, key_of("build", work, 0, n, n))
-            _section(run, keys, partial(measure_search, work, batches, n, pace))
+            _section(run, keys, partial(measure_search, work, batches, n, rounds))
     for n_shards in sizes.shards:
         small = decaying(64 * n_shards, sizes.n_queries)
         batches = [batch for batch in (1, 1000) if batch <= len(small.queries)]
         keys = [key_of("merging", small, batch, 2, n_shards) for batch in batches]
-        _section(run, keys, partial(measure_merging, small, batches, n_shards, 2, pace))
+        _section(run, keys, partial(measure_merging, small, batches, n_shards, 2, rounds))
     for work in _few(run):
         for section in ("rounds, mixed", "rounds, sorted"):
             key = key_of(section, work, len(work.queries), 2, 8)
-            _section(run, [key], partial(measure_rounds, work, section, 8, 2, pace))
+            _section(run, [key], partial(measure_rounds, work, section, 8, 2, rounds))
     model = decaying(sizes.n_vectors // 4, 64)
     keys = [key_of("model", model, 64, n, n) for n in sizes.model_workers]
-    _section(run, keys, partial(measure_model, model, sizes.model_workers, pace))
+    _section(run, keys, partial(measure_model, model, sizes.model_workers, rounds))
 
 
 def _works(run: Run[Cell]) -> Iterable[Work]:

@@ -1,10 +1,8 @@
 """Measurements on a cluster: searches, merging, two rounds, and the model's forecasts."""
 
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,11 +17,10 @@ from benchmarks.sequences import read_sequences
 from fastmks import Index, kernels
 from fastmks.dask import ShardedIndex
 
-_MNIST = Table(name="mnist", file="mnist.npz", objects="train", queries="test", scale=1.0 / 255.0)
+_MNIST = Table(name="mnist", file="mnist.npz", scale=1.0 / 255.0)
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(NamedTuple):
     """A problem: objects, queries, and the kernel that compares them."""
 
     name: str
@@ -32,16 +29,13 @@ class Work:
     queries: Any
     origin: str
 
-    def __len__(self) -> int:
-        return len(self.objects)
 
-
-def decaying(n_objects: int, n_queries: int, *, kernel: Any = "linear", seed: int = 0) -> Work:
+def decaying(n_objects: int, n_queries: int, *, kernel: Any = "linear") -> Work:
     """Normal vectors whose axes matter less and less."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     scales = (0.9 ** np.arange(50)).astype(np.float32)
     rows = rng.standard_normal((n_objects + n_queries, 50), dtype=np.float32) * scales
-    origin = f"generated, seed {seed}: normal, axis i times 0.9^i"
+    origin = "generated, seed 0: normal, axis i times 0.9^i"
     return Work("decaying", kernel, rows[n_queries:], rows[:n_queries], origin)
 
 
@@ -68,7 +62,7 @@ def write_shards(
     work: Work, folder: Path, n_shards: int, order: Sequence[int] | None = None
 ) -> list[Path]:
     """Write the objects, in an order, to this many files, for the workers to read."""
-    at = np.arange(len(work)) if order is None else np.asarray(order)
+    at = np.arange(len(work.objects)) if order is None else np.asarray(order)
     paths = []
     for i, part in enumerate(np.array_split(at, n_shards)):
         if isinstance(work.objects, np.ndarray):
@@ -82,13 +76,6 @@ def write_shards(
 
 
 K = 10
-
-
-class Pace(NamedTuple):
-    """The number of rounds, and the commit."""
-
-    rounds: int
-    commit: str
 
 
 @contextmanager
@@ -119,7 +106,7 @@ def key_of(section: str, work: Work, batch: int, n_workers: int, n_shards: int) 
         section=section,
         problem=work.name,
         kernel=repr(work.kernel) if not isinstance(work.kernel, str) else work.kernel,
-        n_objects=len(work),
+        n_objects=len(work.objects),
         batch=batch,
         k=K,
         n_workers=n_workers,
@@ -131,21 +118,16 @@ def _timed(
     key: Key,
     contestants: Mapping[str, Callable[[], object]],
     work: Work,
-    pace: Pace,
+    rounds: int,
     *,
     facts: Mapping[str, float] | None = None,
     differ: int = 0,
 ) -> Cell:
     """Time all contestants round after round, each in turn."""
-    started = time.perf_counter()
-    laps = run_rounds(
-        [partial(seconds_of, run) for run in contestants.values()], rounds=pace.rounds
-    )
+    laps = run_rounds([partial(seconds_of, run) for run in contestants.values()], rounds=rounds)
     return Cell(
         **key.__dict__,
         origin=work.origin,
-        commit=pace.commit,
-        seconds=time.perf_counter() - started,
         rounds={name: tuple(lap) for name, lap in zip(contestants, laps, strict=True)},
         facts=facts or {},
         differ=differ,
@@ -159,7 +141,7 @@ def _count_differences(got: Any, wanted: Any) -> int:
 
 
 def measure_search(
-    work: Work, batches: Sequence[int], n_workers: int, pace: Pace
+    work: Work, batches: Sequence[int], n_workers: int, rounds: int
 ) -> Iterator[Cell]:
     """Build and search, beside one index in this process and beside distributed scans."""
     build_one = partial(Index, work.objects, work.kernel, algorithm="filter")
@@ -173,7 +155,7 @@ def measure_search(
                 "sharded": build,
             },
             work,
-            pace._replace(rounds=max(1, pace.rounds // 2)),
+            max(1, rounds // 2),
         )
         one, two = build_one(threads=1), build_one(threads=2)
         for batch in batches:
@@ -188,13 +170,13 @@ def measure_search(
                     "one scan, 1 thread": partial(one.search, *asked, algorithm="scan"),
                 },
                 work,
-                pace,
+                rounds,
                 differ=_count_differences(sharded.search(*asked), one.search(*asked)),
             )
 
 
 def measure_merging(
-    work: Work, batches: Sequence[int], n_shards: int, n_workers: int, pace: Pace
+    work: Work, batches: Sequence[int], n_shards: int, n_workers: int, rounds: int
 ) -> Iterator[Cell]:
     """Search shards of very few objects: the time is that of distribution itself."""
     with _sharded(work, n_shards, n_workers, "scan") as (client, build):
@@ -209,7 +191,7 @@ def measure_merging(
                     "empty tasks": partial(_do_nothing, client, n_shards),
                 },
                 work,
-                pace._replace(rounds=3 * pace.rounds),
+                3 * rounds,
                 differ=_count_differences(sharded.search(*asked), one.search(*asked)),
             )
 
@@ -224,7 +206,7 @@ def _same(value: int) -> int:
 
 
 def measure_rounds(
-    work: Work, section: str, n_shards: int, n_workers: int, pace: Pace
+    work: Work, section: str, n_shards: int, n_workers: int, rounds: int
 ) -> Iterator[Cell]:
     """Compare one round with two, on shards of mixed or of similar objects."""
     order = similar_together(work, n_shards) if section == "rounds, sorted" else None
@@ -243,7 +225,7 @@ def measure_rounds(
             key_of(section, work, n_queries, n_workers, n_shards),
             ways,
             work,
-            pace,
+            rounds,
             facts={
                 f"{name}, evaluations": found.stats.kernel_evaluations / n_queries
                 for name, found in hits.items()
@@ -264,7 +246,7 @@ def similar_together(work: Work, n_groups: int) -> Any:
     return np.argsort(leading.search(work.objects, 1).indices[:, 0], kind="stable")
 
 
-def measure_model(work: Work, numbers: Sequence[int], pace: Pace) -> Iterator[Cell]:
+def measure_model(work: Work, numbers: Sequence[int], rounds: int) -> Iterator[Cell]:
     """Fit the model on one worker, and compare it with searches of m shards on m workers."""
     facts: dict[str, float] = {}
     for n_workers in numbers:
@@ -291,6 +273,6 @@ def measure_model(work: Work, numbers: Sequence[int], pace: Pace) -> Iterator[Ce
                 key_of("model", work, len(work.queries), n_workers, n_workers),
                 {name: partial(search, algorithm=name) for name in ("scan", "tree")},
                 work,
-                pace,
+                rounds,
                 facts=facts,
             )

@@ -152,10 +152,10 @@ def _measure(run: Run[Cell]) -> None:
     with _staged(sizes.n_objects, sizes.n_columns, sizes.n_queries) as stage:
         for key in wanted:
             run.announce(key)
-            run.keep(_cell(stage, key, sizes.seconds, run.kept.commit))
+            run.keep(_cell(stage, key, sizes.seconds))
 
 
-def _cell(stage: _Stage, key: Key, seconds: float, commit: str) -> Cell:
+def _cell(stage: _Stage, key: Key, seconds: float) -> Cell:
     is_search = key.section != "add"
     send = partial(stage.send, _ROUTES[key.section], _bodies(stage, key))
     send(n_clients=min(2, key.n_clients), seconds=seconds / 5, keeps_answers=False)  # to warm up
@@ -170,8 +170,6 @@ def _cell(stage: _Stage, key: Key, seconds: float, commit: str) -> Cell:
         facts["in the process"] = 1e3 * _search_seconds(stage, key)
     return Cell(
         **key.__dict__,
-        commit=commit,
-        seconds=outcome.seconds,
         n_requests=n_requests,
         refused=n_requests - outcome.statuses.get("200", 0),
         differ=_count_wrong(stage, key, outcome) if is_search else 0,

@@ -11,7 +11,7 @@ from benchmarks.living import files, moving, sides
 from benchmarks.living.cell import Cell, Figure, Key, Measure, Trial, key_of, run_cell, trials_of
 from benchmarks.living.changes import AddCase, Ground, Writer, add_trials, remove_trials
 from benchmarks.living.memory import drop_pages, page_share, read_pages, rollup
-from benchmarks.living.stage import Population, decaying
+from benchmarks.living.stage import Stage, decaying
 from benchmarks.living.tables import all_tables, checks
 from benchmarks.race.judge import Exactness
 from benchmarks.suite import Kept
@@ -53,7 +53,7 @@ def ground(**more) -> Ground:
 
 
 def run_once(trials):
-    return run_cell(key_of(SMALL, "adding", "", 1), SMALL, trials, rounds=2, commit="none")
+    return run_cell(key_of(SMALL, "adding", "", 1), SMALL, trials, rounds=2)
 
 
 @pytest.mark.usefixtures("no_peer")
@@ -99,20 +99,19 @@ def test_nothing_is_measured_twice(tmp_path, monkeypatch):
 
 
 def test_the_truth_follows_who_comes_and_goes():
-    there = Population(np.array([[3.0], [5.0], [4.0], [1.0]]), np.array([30, 50, 40, 10]))
-    there.leave(np.array([50]))
-    assert len(there) == 3
-    queries = np.array([[1.0]])
-    assert there.judge(queries, np.array([[40, 30]])) == Exactness(1, 0, 0)
+    rows, ids = np.array([[3.0], [5.0], [4.0], [1.0]]), np.array([30, 50, 40, 10])
+    stage = Stage(name="", origin="", rows=rows, n_first=4, queries=np.array([[1.0]]))
+    assert stage.judge(np.array([[40, 30]]), rows, ids, removed=[50]) == Exactness(1, 0, 0)
     for wrong in ([50, 40], [30, 40], [40, 99], [40, 40], [40, -1]):
-        assert there.judge(queries, np.array([wrong])) == Exactness(1, 1, 0)
+        assert stage.judge(np.array([wrong]), rows, ids, removed=[50]) == Exactness(1, 1, 0)
+    assert stage.judge(np.array([[1, 2]])) == stage.judge(np.array([[2, 0]]), removed=[1])
 
 
 @pytest.mark.parametrize("own_ids", [False, True])
 @pytest.mark.parametrize("batch", [1, 7])
 def test_what_is_added_is_found(batch, own_ids):
     case = AddCase(batch=batch, own_ids=own_ids, searches=True)
-    (figure,) = run_once(add_trials(ground(), case, {}, ours())).figures
+    (figure,) = run_once(add_trials(ground(), case, ours())).figures
     assert (figure.failure, figure.checked, figure.wrong, figure.notes) == (None, 6, 0, ())
     assert len(figure.measures["seconds"].rounds) == 2
 
@@ -122,9 +121,7 @@ def test_who_is_too_slow_is_extrapolated_and_judged_by_what_it_did(kind):
     one = replace(ours(), is_ours=False)
     hasty = ground(lap_seconds=0.0)
     trials = (
-        add_trials(hasty, AddCase(batch=1), {}, one)
-        if kind == "add"
-        else remove_trials(hasty, 1, {}, one)
+        add_trials(hasty, AddCase(batch=1), one) if kind == "add" else remove_trials(hasty, 1, one)
     )
     (figure,) = run_once(trials).figures
     assert figure.wrong == 0
@@ -143,7 +140,7 @@ def test_a_planted_wrong_answer_is_found():
     def build(rows, ids, threads):
         return Forgetful(fastmks.Index(rows, algorithm="scan"), threads)
 
-    trials = remove_trials(ground(), 20, {}, replace(ours(), build=build))
+    trials = remove_trials(ground(), 20, replace(ours(), build=build))
     (figure,) = run_once(trials).figures
     assert figure.wrong
 
@@ -158,7 +155,7 @@ def test_a_failure_ends_a_contestant_and_not_the_cell():
 
 
 def test_moves_and_evaluations_are_counted():
-    stage = moving.MoveCase("tree", 1, 3000, n_columns=3).stage(4)
+    stage = moving.uniform(1, 3000, 4)
     for searches in (False, True):
         index = fastmks.Index(stage.rows[:1], algorithm="tree")
         moved = moving.count_moves(index, stage, searches=searches)
@@ -176,9 +173,8 @@ def test_a_writer_knows_who_is_left():
     with Writer(stage, side, threading.Lock(), float("inf")) as writer:
         while writer.n_pairs < 35:  # all that were there have left, and more
             pass
-    there = writer.population()
-    assert len(there) == len(side.index) == 10
-    assert there.judge(stage.queries, side.search(stage.queries, 3)).differ == 0
+    assert len(side.index) == 10
+    assert writer.judge(3).differ == 0
 
 
 def test_a_writer_that_fails_says_so():
@@ -210,7 +206,7 @@ def test_files_are_loaded_by_fresh_processes(tmp_path, monkeypatch):
     for case, make in files.files(ground(folder=tmp_path)):
         key = key_of(SMALL, "files", case, 1)
         trials = trials_of([one], SMALL, make)
-        (found[case],) = run_cell(key, SMALL, trials, rounds=1, commit="none").figures
+        (found[case],) = run_cell(key, SMALL, trials, rounds=1).figures
     assert {one.failure for one in found.values()} == {None}
     assert {case: one.wrong for case, one in found.items() if one.wrong is not None} == {
         "cold": 0,
@@ -230,7 +226,7 @@ def test_files_are_loaded_by_fresh_processes(tmp_path, monkeypatch):
 def test_a_process_that_fails_is_a_failure_of_its_own(tmp_path):
     one = replace(ours(), loads={"no such way": None})
     (trial,) = dict(files.files(ground(folder=tmp_path)))["warm"](one)
-    assert trial.lap() is None
+    trial.lap()
     assert "no such way" in trial.failure
 
 

@@ -200,7 +200,7 @@ def test_broken_promises_fail(broken, holds):
 def test_promises_are_held_against_all_values():
     index = approximate.make_index(PROBLEM, LINEAR)
     (key,) = approximate.keys(PROBLEM, LINEAR, (3,))
-    found = approximate.measure(index, PROBLEM, LINEAR, key, "none")
+    found = approximate.measure(index, PROBLEM, LINEAR, key)
     assert found.key == key
     assert {one.mode for one in found.outcomes} == {"epsilon", "relative", "rank", "budget"}
     assert all(check.holds for check in checks([], [found]))
