@@ -51,11 +51,10 @@ def circumstances(
     }
 
 
-def write_rows(file: Path, head: dict[str, Any], rows: Sequence[Any]) -> None:
-    """Write a file of results: a head, and a row for each dataclass."""
+def write_rows(file: Path, head: dict[str, Any], rows: Sequence[dict[str, Any]]) -> None:
+    """Write a file of results: a head and rows."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    stored = {**head, "rows": [asdict(row) for row in rows]}
-    file.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+    file.write_text(json.dumps({**head, "rows": rows}, indent=1) + "\n", encoding="utf-8")
 
 
 def markdown(head: str, rows: Iterable[Sequence[object]]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import fastmks
-from benchmarks.objects.ledger import Lap, LapProgram, run_laps
+from benchmarks.objects.ledger import LapProgram, Row, run_laps
 from benchmarks.sequences import SEQUENCES_FILE
 from benchmarks.suite import Collector
 from fastmks import kernels
@@ -16,7 +16,7 @@ _TWENTY = "ARNDCQEGHILKMFPSTWYV"
 _LENGTHS = (60, 200)
 
 
-def _measure(options: argparse.Namespace, collector: Collector) -> Iterator[Lap]:
+def _measure(options: argparse.Namespace, collector: Collector) -> Iterator[Row]:
     n_objects, n_queries = collector.limits(*((200, 4) if options.quick else (2000, 20)))
     proteins = _proteins(collector, n_objects + n_queries)
     objects, queries = proteins[n_queries:], proteins[:n_queries]

@@ -7,11 +7,10 @@ but numpy. The top 10 of each query, single queries and batches, interleaved, on
 import argparse
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from benchmarks.kernels import TANIMOTO
 from benchmarks.molecules import make_molecules
-from benchmarks.objects.ledger import Program
+from benchmarks.objects.ledger import Program, Row
 from benchmarks.peers.fingerprints import FPSIM2, fingerprint_entrants, fingerprint_problem
 from benchmarks.race.cell import Cell, Pace, key_of, measure
 from benchmarks.race.entrant import Task, enter
@@ -25,21 +24,6 @@ _NAMES = {  # in rows; numpy is the same on more threads
     FPSIM2: FPSIM2,
     "numpy popcounts": "numpy",
 }
-
-
-@dataclass(frozen=True)
-class Row:
-    """The time of one contestant."""
-
-    problem: str
-    n_objects: int
-    n_queries: int
-    threads: int
-    contestant: str
-    milliseconds: float  # a query, median of the rounds
-    fastest: float
-    wrong: int  # queries whose values are not the right ones
-    evaluations: float | None = None  # a query
 
 
 def _measure(options: argparse.Namespace, collector: Collector) -> Iterator[Row]:
@@ -67,27 +51,27 @@ def _rows(cell: Cell) -> Iterator[Row]:
     for one in cell.figures:
         if one.median_us is not None and one.best_us is not None:
             how = "single queries" if cell.batch == 1 else "one batch"
-            yield Row(
-                problem=cell.problem,
-                n_objects=cell.n_objects,
-                n_queries=cell.n_queries,
-                threads=cell.threads,
-                contestant=f"{_NAMES[one.name]}, {how}",
-                milliseconds=one.median_us / 1e3,
-                fastest=one.best_us / 1e3,
-                wrong=(one.differ or 0) if one.is_ours else one.wrong,
-                evaluations=None if one.name == FPSIM2 else one.evaluations,
-            )
+            yield {
+                "problem": cell.problem,
+                "n_objects": cell.n_objects,
+                "n_queries": cell.n_queries,
+                "threads": cell.threads,
+                "contestant": f"{_NAMES[one.name]}, {how}",
+                "milliseconds": one.median_us / 1e3,  # a query, median of the rounds
+                "fastest": one.best_us / 1e3,
+                "wrong": (one.differ or 0) if one.is_ours else one.wrong,
+                "evaluations": None if one.name == FPSIM2 else one.evaluations,  # a query
+            }
 
 
-main = Program[Row](
+main = Program(
     name="fingerprints",
     about=__doc__,
     measure=_measure,
     head="set|objects|threads||ms a query|fastest|evaluations|wrong",
     cells="{problem}|{n_objects}|{threads}|{contestant}|{milliseconds:.3f}|{fastest:.3f}"
     "|{evaluations:.0f}|{wrong} of {n_queries}",
-    is_wrong=lambda row: row.contestant.startswith("fastmks") and row.wrong > 0,
+    is_wrong=lambda row: row["contestant"].startswith("fastmks") and row["wrong"] > 0,
 ).main
 
 if __name__ == "__main__":

@@ -8,18 +8,17 @@ kernel sees what it should.
 
 import argparse
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 import fastmks
-from benchmarks.harness import seconds_of
-from benchmarks.objects.ledger import Program
+from benchmarks.harness import seconds_of, timed
+from benchmarks.objects.ledger import Program, Row, differs
 from benchmarks.suite import EVERYTHING, Collector
 from fastmks import kernels
 from fastmks.kernels.graphs import GraphKernel
@@ -49,32 +48,6 @@ class GraphSet:
         chosen.sort()
         graphs = [self.graphs[i] for i in chosen]
         return replace(self, graphs=graphs, classes=self.classes[chosen])
-
-
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """One set, kernel and k. Seconds of searches are for all queries, in one thread."""
-
-    problem: str
-    origin: str
-    kernel: str
-    n_objects: int
-    n_queries: int
-    n_nodes: int
-    k: int
-    read_seconds: float  # all objects, from arrays to counts
-    read_queries_seconds: float  # likewise; part of the seconds of searches
-    build_evaluations: int
-    build_seconds: float
-    scan_evaluations: int
-    evaluations: int  # of the tree, with blocks of one object
-    planned_evaluations: int  # of the tree as it is searched and timed
-    seconds: float
-    lists_evaluations: int
-    lists_seconds: float
-    scan_seconds: float
-    differs_from_scan: bool
-    same_class: float  # share of graphs whose most similar other one has their class
 
 
 def _measure(options: argparse.Namespace, collector: Collector) -> Iterator[Row]:
@@ -145,47 +118,39 @@ def _rows(one: GraphSet, plain: GraphKernel, is_normalized: bool, rounds: int) -
         found = [index.search(queries, k, algorithm="tree", traversal=by_one), *laps[0]]
         evaluations = [hits.stats.kernel_evaluations for hits in found]
         seconds = [min(lap[at].stats.seconds for lap in laps) for at in range(3)]
-        yield Row(
-            problem=one.name,
-            origin=one.origin,
-            kernel=repr(kernel),
-            n_objects=len(objects),
-            n_queries=len(queries),
-            n_nodes=sum(len(labels) for _, labels in objects),
-            k=k,
-            read_seconds=min(lap[0] for lap in read),
-            read_queries_seconds=min(lap[1] for lap in read),
-            build_evaluations=index.tree.build_evaluations,
-            build_seconds=built,
-            evaluations=evaluations[0],
-            planned_evaluations=evaluations[1],
-            lists_evaluations=evaluations[2],
-            scan_evaluations=evaluations[3],
-            seconds=seconds[0],
-            lists_seconds=seconds[1],
-            scan_seconds=seconds[2],
-            differs_from_scan=not all(_is_same(hits, found[3]) for hits in found),
-            same_class=float((one.classes[own] == one.classes).mean()),
-        )
+        yield {  # seconds of searches are for all queries, in one thread
+            "problem": one.name,
+            "origin": one.origin,
+            "kernel": repr(kernel),
+            "n_objects": len(objects),
+            "n_queries": len(queries),
+            "n_nodes": sum(len(labels) for _, labels in objects),
+            "k": k,
+            "read_seconds": min(lap[0] for lap in read),  # all objects, from arrays to counts
+            "read_queries_seconds": min(lap[1] for lap in read),  # part of those of searches
+            "build_evaluations": index.tree.build_evaluations,
+            "build_seconds": built,
+            "scan_evaluations": evaluations[3],
+            "evaluations": evaluations[0],  # of the tree, with blocks of one object
+            "planned_evaluations": evaluations[1],  # of the tree as it is searched and timed
+            "seconds": seconds[0],
+            "lists_evaluations": evaluations[2],
+            "lists_seconds": seconds[1],
+            "scan_seconds": seconds[2],
+            "differs_from_scan": any(differs(hits, found[3]) for hits in found),
+            # the share of graphs whose most similar other one has their class
+            "same_class": float((one.classes[own] == one.classes).mean()),
+        }
 
 
 def _seconds_to_read(
     kernel: GraphKernel, objects: list[Graph], queries: list[Graph]
 ) -> tuple[float, float]:
-    started = time.perf_counter()
-    store = kernel.read(objects, name="objects")
-    between = time.perf_counter()
-    kernel.read_queries(queries, store, name="queries")
-    return between - started, time.perf_counter() - between
+    store, seconds = timed(lambda: kernel.read(objects, name="objects"))
+    return seconds, seconds_of(lambda: kernel.read_queries(queries, store, name="queries"))
 
 
-def _is_same(hits: Any, truth: Any) -> bool:
-    """Whether both found the same graphs with bit-identical values."""
-    same_values = hits.values.tobytes() == truth.values.tobytes()
-    return same_values and np.array_equal(hits.indices, truth.indices)
-
-
-main = Program[Row](
+main = Program(
     name="graphs",
     about=__doc__,
     measure=_measure,

@@ -13,7 +13,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -22,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import is_installed, now, others_share
-from benchmarks.objects.ledger import Program
+from benchmarks.objects.ledger import Program, Row
 from benchmarks.report import Check
 from benchmarks.suite import Collector
 from fastmks import Index, kernels
@@ -38,19 +37,15 @@ double product(const double* x, const double* y, ptrdiff_t n) {
 _Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
-@dataclass(frozen=True)
-class Row:
-    """One comparison: `seconds` of CPU of ours beside `beside`, which the case names."""
+_COLUMNS = (  # `seconds` are of CPU, of ours; `beside` those of what the case names
+    "case", "n_objects", "n_queries", "evaluations", "scan_evaluations", "build_evaluations",
+    "seconds", "beside", "ratio",
+)  # fmt: skip
 
-    case: str
-    n_objects: int
-    n_queries: int
-    evaluations: int
-    scan_evaluations: int
-    build_evaluations: int
-    seconds: float
-    beside: float
-    ratio: float
+
+def _row(*values: Any) -> Row:
+    """Return one comparison."""
+    return dict(zip(_COLUMNS, values, strict=True))
 
 
 def _busy(x: Sequence[float], y: Sequence[float]) -> float:
@@ -101,7 +96,7 @@ def _overhead(n: int, n_queries: int, rounds: int) -> Iterator[Row]:
         case = f"{algorithm}, Python function, beside its bare calls"
         built = index.tree.build_evaluations if algorithm == "tree" else 0
         counts = (stats.kernel_evaluations, n * n_queries, built)
-        yield Row(case, n, n_queries, *counts, *seconds)
+        yield _row(case, n, n_queries, *counts, *seconds)
 
 
 def _against_built_in(
@@ -118,7 +113,7 @@ def _against_built_in(
         partial(mine.search, queries, 10), partial(linear.search, queries, 10), rounds
     )
     title, work = f"scan, {case}, {columns} columns, beside Linear()", n * len(queries)
-    yield Row(title, n, len(queries), work, work, 0, *seconds)
+    yield _row(title, n, len(queries), work, work, 0, *seconds)
 
 
 def _saved(case: str, sets: Sequence[frozenset[str]], n_queries: int) -> Iterator[Row]:
@@ -131,7 +126,7 @@ def _saved(case: str, sets: Sequence[frozenset[str]], n_queries: int) -> Iterato
         )
         seconds, n = _in_turn(tree, scan, 1), len(objects)
         work = (tree().stats.kernel_evaluations, n * n_queries, index.tree.build_evaluations)
-        yield Row(f"tree, {case}, k = {k}, beside the scan", n, n_queries, *work, *seconds)
+        yield _row(f"tree, {case}, k = {k}, beside the scan", n, n_queries, *work, *seconds)
 
 
 def _recipes(n: int) -> list[frozenset[str]]:
@@ -220,14 +215,14 @@ def _measure(options: argparse.Namespace, collector: Collector) -> Iterator[Row]
 
 def _checks(rows: Sequence[Row]) -> list[Check]:
     return [
-        Check(claim=row.case, value=row.ratio, limit=limit, is_required=False)
+        Check(claim=row["case"], value=row["ratio"], limit=limit, is_required=False)
         for row in rows
         for words, limit in (("bare calls", 1.1), ("C through", 1.5), ("numba", 1.5))
-        if words in row.case
+        if words in row["case"]
     ]
 
 
-main = Program[Row](
+main = Program(
     name="own",
     about=__doc__,
     measure=_measure,

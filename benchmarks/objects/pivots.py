@@ -8,17 +8,17 @@ with nodes; building is counted apart.
 
 import argparse
 import sys
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import fastmks
 from benchmarks.datasets import digits
+from benchmarks.harness import timed
 from benchmarks.objects.graphs import read_graph_set
-from benchmarks.objects.ledger import Program
+from benchmarks.objects.ledger import Program, Row
 from benchmarks.objects.series import SERIES_FILE
 from benchmarks.sequences import SEQUENCES_FILE
 from benchmarks.suite import Collector
@@ -45,28 +45,6 @@ class Case(NamedTuple):
     queries: Any
 
 
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """One case and k. Evaluations are those of a query on average, seconds of all of them."""
-
-    problem: str
-    kernel: str
-    n_objects: int
-    n_queries: int
-    k: int
-    n_pivots: int
-    forecast: float  # evaluations of a query, on average over k = 1 and 10
-    evaluations: float
-    tree_evaluations: float  # with blocks of one object
-    build_evaluations: int
-    tree_build_evaluations: int
-    seconds: float
-    tree_seconds: float  # with blocks as planned
-    scan_seconds: float
-    build_seconds: float
-    differs_from_scan: bool
-
-
 def _measure(options: argparse.Namespace, collector: Collector) -> Iterator[Row]:
     n_objects, n_queries = collector.limits(*((300, 10) if options.quick else (4000, 100)))
     for case in _cases(collector, n_objects, n_queries):
@@ -87,34 +65,30 @@ def measure(case: Case) -> Iterator[Row]:
         found, seconds = _timed(pivots, queries, k)
         walked, tree_seconds = _timed(WalkedTree(tree, Traversal()), queries, k)
         counted, _ = _timed(WalkedTree(tree, Traversal(block=1)), queries, k)
-        yield Row(
-            problem=case.name,
-            kernel=repr(case.kernel),
-            n_objects=len(space),
-            n_queries=len(queries),
-            k=k,
-            n_pivots=n_pivots,
-            forecast=forecasts[0] if forecasts else float(len(space)),
-            evaluations=found.cost.evaluations / len(queries),
-            tree_evaluations=counted.cost.evaluations / len(queries),
-            build_evaluations=pivots.build_evaluations,
-            tree_build_evaluations=tree.build_evaluations,
-            seconds=seconds,
-            tree_seconds=tree_seconds,
-            scan_seconds=scan_seconds,
-            build_seconds=pivots.build_seconds,
-            differs_from_scan=not (_is_same(found, truth) and _is_same(walked, truth)),
-        )
+        yield {  # evaluations are those of a query on average, seconds of all of them
+            "problem": case.name,
+            "kernel": repr(case.kernel),
+            "n_objects": len(space),
+            "n_queries": len(queries),
+            "k": k,
+            "n_pivots": n_pivots,
+            "forecast": forecasts[0] if forecasts else float(len(space)),  # over k = 1 and 10
+            "evaluations": found.cost.evaluations / len(queries),
+            "tree_evaluations": counted.cost.evaluations / len(queries),  # blocks of one object
+            "build_evaluations": pivots.build_evaluations,
+            "tree_build_evaluations": tree.build_evaluations,
+            "seconds": seconds,
+            "tree_seconds": tree_seconds,  # with blocks as planned
+            "scan_seconds": scan_seconds,
+            "build_seconds": pivots.build_seconds,
+            "differs_from_scan": not (_is_same(found, truth) and _is_same(walked, truth)),
+        }
 
 
 def _timed(engine: Engine, queries: Any, k: int) -> tuple[Any, float]:
     request = SearchRequest(queries=queries, threads=1, progress=_QUIET)
-    least, found = float("inf"), None
-    for _ in range(3):
-        started = time.perf_counter()
-        found = engine.top_k(request, k)
-        least = min(least, time.perf_counter() - started)
-    return found, least
+    laps = [timed(partial(engine.top_k, request, k)) for _ in range(3)]
+    return laps[-1][0], min(seconds for _, seconds in laps)
 
 
 def _is_same(found: Any, truth: Any) -> bool:
@@ -155,7 +129,7 @@ def _real(collector: Collector) -> Iterator[tuple[str, kernels.Kernel, Any]]:
             yield "graphs", kernels.Normalized(kernel), graphs
 
 
-main = Program[Row](
+main = Program(
     name="pivots",
     about=__doc__,
     measure=_measure,

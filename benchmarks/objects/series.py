@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.objects.ledger import Lap, LapProgram, run_laps
+from benchmarks.objects.ledger import LapProgram, Row, run_laps
 from benchmarks.suite import Collector
 from fastmks import kernels
 
@@ -15,7 +15,7 @@ SERIES_FILE = "ucr_electricdevices.npz"
 _Array = np.ndarray[Any, Any]
 
 
-def _measure(options: argparse.Namespace, collector: Collector) -> Iterator[Lap]:
+def _measure(options: argparse.Namespace, collector: Collector) -> Iterator[Row]:
     n_objects, n_queries = collector.limits(*((200, 10) if options.quick else (3000, 100)))
     known, kinds, new, truth = _series(collector, n_objects, n_queries)
     for kernel in (
