@@ -1,7 +1,6 @@
 """Pages of the documentation: the blocks of them that programs write, between two markers."""
 
 import re
-from pathlib import Path
 
 _BEGIN, _END = "<!-- {}: begin -->", "<!-- {}: end -->"
 _ANY_BEGIN = re.compile(r"<!-- ([\w.-]+): begin -->")
@@ -24,12 +23,3 @@ def replace_block(page: str, name: str, text: str) -> str:
     """Return the page with another text between the markers."""
     place = block_in(page, name)
     return f"{page[: place.start]}\n\n{text.strip()}\n\n{page[place.stop :]}"
-
-
-def put_into(file: Path, name: str, text: str) -> None:
-    """Replace the text between the markers `<!-- NAME: begin -->` and `<!-- NAME: end -->`."""
-    try:
-        page = replace_block(file.read_text(encoding="utf-8"), name, text)
-    except ValueError as error:
-        raise ValueError(f"{file}: {error}") from None
-    file.write_text(page, encoding="utf-8")

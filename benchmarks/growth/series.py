@@ -1,9 +1,9 @@
 """Sets of growing size and of growing dimension; each size holds the rows of the smaller ones."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,10 @@ CUBE = "cube"
 _CUBE_COLUMNS = 32  # that cubes are put into, whatever their dimension
 
 
+# The rows of a generated series: a generator of numbers, how many rows.
+_Draw: TypeAlias = Callable[[np.random.Generator, int], NDArray[Any]]
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Series:
     """Problems of one kind, smallest first."""
@@ -36,16 +40,6 @@ class Series:
         return replace(self.make(size), name=self.name)
 
 
-class _Generated(NamedTuple):
-    """A series that needs no data."""
-
-    name: str
-    draw: Callable[[np.random.Generator, int], NDArray[Any]]  # rows
-    origin: str
-    most: int = EVERYTHING
-    most_mlpack: int = EVERYTHING
-
-
 def all_series(
     collector: Collector, sizes: Sequence[int], *, n_queries: int, most: int
 ) -> Iterator[Series]:
@@ -53,15 +47,15 @@ def all_series(
 
     The last size of a real series is all of it, or as much as `most` allows.
     """
-    for one in _GENERATED:
-        if collector.wants(one.name):
-            limit, n_asked = collector.limits(min(most, one.most), n_queries)
+    for name, (draw, origin, own_most, most_mlpack) in _GENERATED.items():
+        if collector.wants(name):
+            limit, n_asked = collector.limits(min(most, own_most), n_queries)
             yield Series(
-                name=one.name,
+                name=name,
                 sizes=tuple(size for size in sizes if size <= limit) or (limit,),
                 n_queries=n_asked,
-                make=partial(_generate, one, n_asked),
-                most_mlpack=one.most_mlpack,
+                make=partial(_generate, name, draw, origin, n_asked),
+                most_mlpack=most_mlpack,
             )
     for name, table in REAL.items():
         if collector.wants(name) and (folder := collector.folder_with(table.file)):
@@ -80,38 +74,37 @@ def make_cube(dimension: int, n_objects: int, n_queries: int) -> Problem:
 
     Rows are as long to store and to multiply in any dimension; only the dimension differs.
     """
-    made = _Generated(
-        f"{CUBE} {dimension}-d",
-        lambda random, n: turned(random.random((n, dimension)) - 0.5, _CUBE_COLUMNS),
-        f"uniform in a cube, put into {_CUBE_COLUMNS} columns by a random rotation",
-    )
-    return _generate(made, n_queries, n_objects)
+
+    def draw(random: np.random.Generator, n: int) -> NDArray[Any]:
+        return turned(random.random((n, dimension)) - 0.5, _CUBE_COLUMNS)
+
+    origin = f"uniform in a cube, put into {_CUBE_COLUMNS} columns by a random rotation"
+    return _generate(f"{CUBE} {dimension}-d", draw, origin, n_queries, n_objects)
 
 
-def _generate(one: _Generated, n_queries: int, n_objects: int) -> Problem:
+def _generate(name: str, draw: _Draw, origin: str, n_queries: int, n_objects: int) -> Problem:
     """Return objects and queries from a random stream each: more objects change no query."""
     objects, queries = (
-        np.ascontiguousarray(one.draw(np.random.default_rng([0, stream]), n_rows))
+        np.ascontiguousarray(draw(np.random.default_rng([0, stream]), n_rows))
         for stream, n_rows in enumerate((n_objects, n_queries))
     )
-    return Problem(
-        name=one.name, origin=f"generated, seed 0; {one.origin}", objects=objects, queries=queries
-    )
+    origin = f"generated, seed 0; {origin}"
+    return Problem(name=name, origin=origin, objects=objects, queries=queries)
 
 
-_GENERATED = (
-    _Generated("uniform 3-d", lambda random, n: random.random((n, 3)), "uniform between 0 and 1"),
-    _Generated(
-        "normal 10-d",
-        lambda random, n: random.standard_normal((n, 10)),
-        "standard normal",
-        most_mlpack=100_000,
+def _decaying(random: np.random.Generator, n: int) -> NDArray[Any]:
+    return turned(random.standard_normal((n, 64)) * (1.0 / np.arange(1.0, 65.0)))
+
+
+# With the greatest numbers of objects, for all and for mlpack.
+_GENERATED: Mapping[str, tuple[_Draw, str, int, int]] = {
+    "uniform 3-d": (
+        lambda random, n: random.random((n, 3)), "uniform between 0 and 1", EVERYTHING, EVERYTHING
     ),
-    _Generated(
-        "decaying 64-d",
-        lambda random, n: turned(random.standard_normal((n, 64)) * (1.0 / np.arange(1.0, 65.0))),
-        "normal, axis i scaled by 1 / i, then rotated",
-        most=300_000,
-        most_mlpack=30_000,
+    "normal 10-d": (
+        lambda random, n: random.standard_normal((n, 10)), "standard normal", EVERYTHING, 100_000
     ),
-)
+    "decaying 64-d": (
+        _decaying, "normal, axis i scaled by 1 / i, then rotated", 300_000, 30_000
+    ),
+}  # fmt: skip

@@ -1,6 +1,6 @@
 """Tanimoto search of molecules, beside FPSim2: `python -m benchmarks.objects.fingerprints --help`.
 
-With `--data`: the molecules of `benchmarks.molecules`; without: generated fingerprints, and no peer
+With `--data`: the molecules of moses_200k.smi.gz; without: generated fingerprints, and no peer
 but numpy. The top 10 of each query, single queries and batches, interleaved, on 1 and 2 threads.
 """
 
@@ -9,9 +9,8 @@ import sys
 from collections.abc import Iterator
 
 from benchmarks.kernels import TANIMOTO
-from benchmarks.molecules import make_molecules
 from benchmarks.objects.ledger import Program, Row
-from benchmarks.peers.fingerprints import FPSIM2, fingerprint_entrants, fingerprint_problem
+from benchmarks.peers.fingerprints import FPSIM2, fingerprint_entrants, make_fingerprints
 from benchmarks.race.cell import Cell, Pace, key_of, measure
 from benchmarks.race.entrant import Task, enter
 from benchmarks.race.judge import Judge
@@ -30,14 +29,13 @@ def _measure(options: argparse.Namespace, collector: Collector) -> Iterator[Row]
     n_objects = options.objects or (5_000 if options.quick else 200_000)
     n_queries = options.queries or (20 if options.quick else 100)
     rounds = options.rounds or (2 if options.quick else 5)
-    molecules = make_molecules(options.data, n_objects, n_queries, collector.note)
-    problem = fingerprint_problem(molecules, molecules.name)
+    problem, peer = make_fingerprints(options.data, n_objects, n_queries, collector.note)
     judge = Judge(problem, TANIMOTO, _K, threads=2)
     endless = float(EVERYTHING)
     pace = Pace(rounds=rounds, lap_seconds=endless, rounds_seconds=0.0, far_behind=endless)
     for threads in (1, 2):
         task = Task(problem=problem, case=TANIMOTO, threads=threads, patience=endless)
-        everyone = [one for one in fingerprint_entrants(molecules) if one.name in _NAMES]
+        everyone = [one for one in fingerprint_entrants(peer) if one.name in _NAMES]
         entries = [enter(one, task) for one in everyone if threads == 1 or not one.own_threads]
         for batch in (1, problem.n_queries):
             key = key_of(problem, TANIMOTO.name, k=_K, batch=batch, threads=threads)

@@ -10,19 +10,16 @@ Everything together would take hours: one thread has every batch for the k in th
 other k for single queries and for the largest batch; more threads have that k and those batches.
 """
 
-import argparse
 import sys
-from pathlib import Path
 
 from benchmarks.kernels import COSINE, LINEAR, POLYNOMIAL, SPECTRUM, TANIMOTO
-from benchmarks.pages import put_into
 from benchmarks.peers.bars import MAIN_K, checks
 from benchmarks.peers.sets import LOW, POINTS, Given, Source, find_sources
 from benchmarks.peers.tables import all_tables, bar_table, bars_of
 from benchmarks.race.cell import Cell, Key, Pace
 from benchmarks.race.contest import Contest, hold, keys_of
 from benchmarks.race.entrant import NOT_INSTALLED, Entrant
-from benchmarks.suite import EVERYTHING, Kept, Run, Suite
+from benchmarks.suite import EVERYTHING, Run, Suite
 
 _KERNELS = tuple(case.name for case in (LINEAR, COSINE, POLYNOMIAL, SPECTRUM, TANIMOTO))
 _WITHOUT_GRAPHS = ("aloi", "normal")  # an approximate graph is built for the others
@@ -92,12 +89,6 @@ def _batches(run: Run[Cell], source: Source) -> tuple[int, ...]:
     return tuple(sorted({min(batch, source.n_queries) for batch in batches}))
 
 
-def _show(options: argparse.Namespace, kept: Kept[Cell]) -> str:
-    if options.tables is not None:
-        put_into(options.tables, "peers", all_tables(kept))
-    return all_tables(kept) if options.show else bar_table(kept)
-
-
 SUITE = Suite(
     name="peers_bars",
     about=__doc__,
@@ -112,15 +103,12 @@ SUITE = Suite(
     },
     work=_measure,
     checks=lambda kept: checks(kept.cells, bars_of(kept)),
-    show=_show,
+    show=lambda options, kept: (all_tables if options.show else bar_table)(kept),
     options={
         "--threads": {"type": int, "nargs": "+", "metavar": "T", "help": "default 1 2"},
         "--k": {"type": int, "nargs": "+", "metavar": "K", "help": "default 1 10 100"},
         "--batches": {"type": int, "nargs": "+", "metavar": "N", "help": "default 1 100 5000"},
         "--kernels": {"nargs": "+", "choices": _KERNELS, "help": "default all"},
-        "--tables": {
-            "type": Path, "metavar": "MD", "help": "put the tables between the markers of this page"
-        },
     },
 )  # fmt: skip
 

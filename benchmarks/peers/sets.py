@@ -8,9 +8,8 @@ from benchmarks import datasets
 from benchmarks.datasets import COUNTS_FILES, Problem, Table
 from benchmarks.harness import is_installed
 from benchmarks.kernels import COSINE, LINEAR, POLYNOMIAL, SPECTRUM, TANIMOTO, KernelCase
-from benchmarks.molecules import make_molecules
 from benchmarks.peers.entrants import entrants
-from benchmarks.peers.fingerprints import fingerprint_entrants, fingerprint_problem
+from benchmarks.peers.fingerprints import fingerprint_entrants, make_fingerprints
 from benchmarks.peers.sparse import sparse_entrants
 from benchmarks.race.entrant import Entrant
 from benchmarks.sequences import SEQUENCES_FILE, count_substrings, read_sequences
@@ -145,6 +144,5 @@ def make_proteins(objects: list[str], queries: list[str], origin: str) -> Proble
 
 def _read_fingerprints(collector: Collector, n_objects: int, n_queries: int) -> Given:
     most = min(n_objects, _N_FINGERPRINTS)
-    molecules = make_molecules(collector.folder, most, n_queries, collector.note)
-    problem = fingerprint_problem(molecules, "fingerprints")
-    return Given(problem, partial(fingerprint_entrants, molecules))
+    problem, peer = make_fingerprints(collector.folder, most, n_queries, collector.note)
+    return Given(replace(problem, name="fingerprints"), partial(fingerprint_entrants, peer))

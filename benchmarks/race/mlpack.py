@@ -27,7 +27,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness import Answer
+from benchmarks.harness import Answer, timed
 from benchmarks.race.entrant import Entrant, PeerError, Ready, RefusedError, Task
 from benchmarks.race.names import MLPACK, MLPACK_DUAL
 from benchmarks.race.ours import BASE, MOST_BUILDS, SHORT_SECONDS
@@ -36,7 +36,7 @@ from benchmarks.suite import EVERYTHING
 _START_SECONDS = 120.0  # a process may take so long to import and to take the data
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Cost:
     """The cost of building a tree or of a search, and the ids that a search found."""
 
@@ -101,14 +101,11 @@ class MlpackTree:
 
     def build(self) -> Cost:
         """Build the tree."""
-        return Cost(**self._ask(self._patience, "build"))
+        return self._ask(self._patience, "build")
 
     def search(self, k: int, *, is_single: bool = True) -> Cost:
         """Search all queries with one tree, or with another one over the queries."""
-        costs = self._ask(self._patience + _START_SECONDS, "search", k, is_single, self._patience)
-        if "failure" in costs:
-            raise PeerError(costs["failure"])
-        return Cost(**costs)
+        return self._ask(self._patience + _START_SECONDS, "search", k, is_single, self._patience)
 
     def close(self) -> None:
         """End the process and its forks."""
@@ -121,10 +118,10 @@ class MlpackTree:
             self._connection.close()
             self._is_closed = True
 
-    def _ask(self, patience: float, *request: Any) -> dict[str, Any]:
+    def _ask(self, patience: float, *request: Any) -> Cost:
         if self._failure is not None:
             raise PeerError(self._failure)
-        answer: dict[str, Any] | str
+        answer: Cost | PeerError | str
         try:
             self._connection.send(request)
             if self._connection.poll(patience):
@@ -138,7 +135,9 @@ class MlpackTree:
             self._failure = answer
             self.close()
             raise PeerError(answer)
-        self.cpu_seconds += answer.get("cpu_seconds", 0.0)
+        if isinstance(answer, PeerError):  # of a search alone
+            raise answer
+        self.cpu_seconds += answer.cpu_seconds
         return answer
 
 
@@ -149,16 +148,12 @@ def _serve(connection: Connection) -> None:
     with tempfile.TemporaryFile() as output:
         os.dup2(output.fileno(), 1)
         os.dup2(output.fileno(), 2)
-        worker: _Worker | None = None
+        worker = _Worker(output)
         with contextlib.suppress(EOFError):
             while True:
                 request, *arguments = connection.recv()
                 try:
-                    if request == "load":
-                        worker = _Worker(output, *arguments)
-                        connection.send({})
-                    else:
-                        connection.send(getattr(worker, request)(*arguments))
+                    connection.send(getattr(worker, request)(*arguments))
                 except Exception as error:
                     connection.send(f"{type(error).__name__}: {error}")
 
@@ -166,26 +161,31 @@ def _serve(connection: Connection) -> None:
 class _Worker:
     """mlpack itself. A model does not own its data, so the arrays live as long as it."""
 
-    def __init__(
+    def __init__(self, output: IO[bytes]) -> None:
+        self._output = output
+        self._model: Any = None
+
+    def load(
         self,
-        output: IO[bytes],
         objects: NDArray[np.float64],
         queries: NDArray[np.float64],
         arguments: dict[str, Any],
-    ) -> None:
+    ) -> Cost:
+        """Import mlpack, and keep what it searches."""
         self._fastmks = importlib.import_module("mlpack").fastmks
-        self._output = output
-        self._objects, self._queries = objects, queries
-        self._arguments = arguments
-        self._model: Any = None
+        self._objects, self._queries, self._arguments = objects, queries, arguments
+        return Cost(0, 0.0, 0.0)
 
-    def build(self) -> dict[str, Any]:
+    def build(self) -> Cost:
+        """Build the tree over the objects; it replaces an earlier one."""
         self._model = None
-        costs = self._run(reference=self._objects, single=True, **self._arguments)
-        self._model = costs.pop("answer")["output_model"]
-        return {**costs, "evaluations": self._count("distance computations")}
+        built, cost = self._run(
+            "distance computations", reference=self._objects, single=True, **self._arguments
+        )
+        self._model = built["output_model"]
+        return cost
 
-    def search(self, k: int, is_single: bool, patience: float) -> dict[str, Any]:
+    def search(self, k: int, is_single: bool, patience: float) -> Cost | PeerError:
         """Fork, and let the fork search; the model stays as it was, even after a crash."""
         if self._model is None:
             self.build()
@@ -200,48 +200,38 @@ class _Worker:
             is_late = not select.select([stream], [], [], patience)[0]
             if is_late:
                 os.kill(child, signal.SIGKILL)
-            found = stream.read()
+            answer = stream.read()
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         if is_late:
-            return {"failure": f"no answer within {patience:g} s"}
+            return PeerError(f"no answer within {patience:g} s")
         if status != 0:
-            return {"failure": f"ended with exit code {status}"}
-        costs: dict[str, Any] = pickle.loads(found)
-        return costs
+            return PeerError(f"ended with exit code {status}")
+        found: Cost | PeerError = pickle.loads(answer)
+        return found
 
-    def _search_or_say_why_not(self, k: int, is_single: bool) -> dict[str, Any]:
+    def _search_or_say_why_not(self, k: int, is_single: bool) -> Cost | PeerError:
         try:
-            return self._search_here(k, is_single)
+            found, cost = self._run(
+                "base cases", input_model=self._model, query=self._queries, k=k, single=is_single
+            )
+            return replace(cost, indices=np.asarray(found["indices"]).astype(np.int64))
         except Exception as error:
-            return {"failure": f"{type(error).__name__}: {error}"}
+            return PeerError(f"{type(error).__name__}: {error}")
 
-    def _search_here(self, k: int, is_single: bool) -> dict[str, Any]:
-        costs = self._run(input_model=self._model, query=self._queries, k=k, single=is_single)
-        return {
-            "evaluations": self._count("base cases"),
-            "indices": np.asarray(costs.pop("answer")["indices"]).astype(np.int64),
-            **costs,
-        }
-
-    def _run(self, **arguments: Any) -> dict[str, Any]:
+    def _run(self, counted: str, **arguments: Any) -> tuple[dict[str, Any], Cost]:
+        """Call mlpack; return its answer, and what it cost by the number that it prints."""
         self._output.seek(0)
         self._output.truncate()
-        started, cpu_started = time.perf_counter(), time.process_time()
-        answer = self._fastmks(verbose=True, **arguments)
-        return {
-            "seconds": time.perf_counter() - started,
-            "cpu_seconds": time.process_time() - cpu_started,
-            "answer": answer,
-        }
-
-    def _count(self, what: str) -> int:
+        cpu_started = time.process_time()
+        answer, seconds = timed(partial(self._fastmks, verbose=True, **arguments))
+        cpu_seconds = time.process_time() - cpu_started
         ctypes.CDLL(None).fflush(None)
         self._output.seek(0)
         text = self._output.read().decode(errors="replace")
-        found = re.search(rf"(\d+) {what}", text)
+        found = re.search(rf"(\d+) {counted}", text)
         if found is None:
-            raise RuntimeError(f"mlpack printed no {what!r}: {text[-200:]!r}")
-        return int(found.group(1))
+            raise RuntimeError(f"mlpack printed no {counted!r}: {text[-200:]!r}")
+        return answer, Cost(int(found.group(1)), seconds, cpu_seconds)
 
 
 def mlpack_single_tree() -> Entrant:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.harness import seconds_of
+from benchmarks.harness import timed
 from benchmarks.report import Check, markdown, three_digits
 from benchmarks.service.clients import Job, Outcome
 from benchmarks.suite import Kept, Measured, Run, Suite
@@ -181,19 +181,17 @@ def _bodies(stage: _Stage, key: Key) -> list[dict[str, Any]]:
     rows = stage.queries.tolist()
     if key.section == "search":
         return [{"query": row, "k": key.k} for row in rows]
-    name = "queries" if key.section == "batch" else "objects"
-    options = {"k": key.k} if key.section == "batch" else {}
-    return [{name: rows[i : i + key.batch], **options} for i in range(0, len(rows), key.batch)]
+    parts = [rows[i : i + key.batch] for i in range(0, len(rows), key.batch)]
+    if key.section == "batch":
+        return [{"queries": part, "k": key.k} for part in parts]
+    return [{"objects": part} for part in parts]
 
 
 def _search_seconds(stage: _Stage, key: Key) -> float:
     """Return the median seconds of the same search without a service, one thread."""
-    return median(
-        seconds_of(
-            partial(stage.index.search, stage.queries[i : i + key.batch], k=key.k, threads=1)
-        )
-        for i in range(0, min(len(stage.queries), 20 * key.batch), key.batch)
-    )
+    search = partial(stage.index.search, k=key.k, threads=1)
+    at = range(0, min(len(stage.queries), 20 * key.batch), key.batch)
+    return median(timed(search, stage.queries[i : i + key.batch])[1] for i in at)
 
 
 def _count_wrong(stage: _Stage, key: Key, outcome: Outcome) -> int:
@@ -202,10 +200,9 @@ def _count_wrong(stage: _Stage, key: Key, outcome: Outcome) -> int:
     wrong = 0
     for number, answers in outcome.answers.items():
         first = int(number) * key.batch
-        right = [
-            list(zip(wanted.ids[i].tolist(), wanted.values[i].tolist(), strict=True))
-            for i in range(first, min(first + key.batch, len(stage.queries)))
-        ]
+        some = slice(first, first + key.batch)
+        ids, values = wanted.ids[some].tolist(), wanted.values[some].tolist()
+        right = [list(zip(*row, strict=True)) for row in zip(ids, values, strict=True)]
         for answer in answers:
             rows = answer["answers"] if key.section == "batch" else [answer]
             found = [[(hit["id"], hit["value"]) for hit in row["hits"]] for row in rows]

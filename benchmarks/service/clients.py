@@ -11,6 +11,11 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+_HEAD = (
+    "POST {} HTTP/1.1\r\nHost: localhost\r\n"
+    "Content-Type: application/json\r\nContent-Length: {}\r\n\r\n"
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
@@ -43,47 +48,28 @@ async def ask(job: Job) -> Outcome:
         for _ in range(job.n_clients)
     ]
     started = time.perf_counter()
-    clients = [
-        _Client(job, outcome, i, started + job.seconds).run(*connection)
-        for i, connection in enumerate(connections)
-    ]
-    await asyncio.gather(*clients)
-    outcome.seconds = time.perf_counter() - started
-    for _, writer in connections:
+
+    async def client(
+        number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        while (asked := time.perf_counter()) < started + job.seconds:
+            body = job.bodies[number % len(job.bodies)]
+            writer.write(_HEAD.format(job.route, len(body)).encode("ascii") + body.encode("ascii"))
+            status, answer = await _receive(reader)
+            outcome.latencies.append(time.perf_counter() - asked)
+            outcome.statuses[status] = outcome.statuses.get(status, 0) + 1
+            if job.keeps_answers and status == "200":
+                value = json.loads(answer)
+                del value["stats"]
+                known = outcome.answers.setdefault(str(number % len(job.bodies)), [])
+                known += [] if value in known else [value]
+            number += 1
         writer.close()
         await writer.wait_closed()
+
+    await asyncio.gather(*(client(i, *ends) for i, ends in enumerate(connections)))
+    outcome.seconds = time.perf_counter() - started
     return outcome
-
-
-class _Client:
-    def __init__(self, job: Job, outcome: Outcome, number: int, end: float) -> None:
-        self._job, self._outcome, self._number, self._end = job, outcome, number, end
-
-    async def run(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Ask until the time is over."""
-        number = self._number
-        while time.perf_counter() < self._end:
-            body = self._job.bodies[number % len(self._job.bodies)].encode("ascii")
-            head = (
-                f"POST {self._job.route} HTTP/1.1\r\nHost: localhost\r\n"
-                f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-            )
-            started = time.perf_counter()
-            writer.write(head.encode("ascii") + body)
-            status, answer = await _receive(reader)
-            self._outcome.latencies.append(time.perf_counter() - started)
-            self._note(number % len(self._job.bodies), status, answer)
-            number += 1
-
-    def _note(self, number: int, status: str, answer: bytes) -> None:
-        statuses = self._outcome.statuses
-        statuses[status] = statuses.get(status, 0) + 1
-        if self._job.keeps_answers and status == "200":
-            value = json.loads(answer)
-            del value["stats"]
-            known = self._outcome.answers.setdefault(str(number), [])
-            if value not in known:
-                known.append(value)
 
 
 async def _receive(reader: asyncio.StreamReader) -> tuple[str, bytes]:

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from benchmarks.datasets import Problem, normal, zipf_counts
 from benchmarks.kernels import COSINE, LINEAR, POLYNOMIAL, SPECTRUM, TANIMOTO
-from benchmarks.molecules import Molecules, Popcounts, make_molecules
 from benchmarks.peers import entrants as peer_entrants
 from benchmarks.peers.entrants import entrants, hnswlib
-from benchmarks.peers.fingerprints import fingerprint_entrants, fingerprint_problem
+from benchmarks.peers.fingerprints import Popcounts, fingerprint_entrants, make_fingerprints
 from benchmarks.peers.sets import make_proteins
 from benchmarks.peers.sparse import sparse_entrants
 from benchmarks.race.entrant import Entrant, Entry, Task, enter
@@ -175,38 +174,36 @@ class FakePeer:
     def __init__(self, words, most: int) -> None:
         self._popcounts, self._words, self._most = Popcounts(words), words, most
 
-    def vector(self, position: int):
-        return self._words[position]
+    def vector(self, words):
+        return words
 
     def search(self, vector, k: int, *, threads: int):
         values, positions = self._popcounts.search(vector, len(self._words))
         order = np.lexsort((-positions, -values))[: min(k, self._most)]
-        return values[order].astype(np.float32), positions[order]
+        return positions[order]
 
 
 def test_fingerprints_are_found_by_all_but_for_ties(monkeypatch):
     notes: list[str] = []
-    made = make_molecules(None, 120, 4, notes.append)
+    made, nobody = make_fingerprints(None, 120, 4, notes.append)
     assert notes[0].startswith("generated fingerprints; missing:")
-    words = made.words.copy()
+    words = made.objects.copy()
     words[50] = words[1]
     fake = FakePeer(words, most=120)
-    molecules = Molecules(name="", origin="", words=words, queries=[1, 7, 8], peer=fake)  # type: ignore[arg-type]
-    problem = fingerprint_problem(molecules, "fingerprints")
+    problem = replace(made, objects=words, queries=words[[1, 7, 8]])
     assert (problem.kind, problem.n_queries, problem.n_columns) == ("bits", 3, 2048)
     monkeypatch.setattr("benchmarks.race.entrant.is_installed", lambda name: True)
     for threads in (1, 2):
-        for entrant in fingerprint_entrants(molecules):
+        for entrant in fingerprint_entrants(fake):
             found = verdict(entrant, task(problem, TANIMOTO, threads), k=2)
             assert found.differ == found.ties
             assert found.ties == 0 or entrant.name == "FPSim2"
-    peer = named(fingerprint_entrants(molecules), "FPSim2")
+    peer = named(fingerprint_entrants(fake), "FPSim2")
     assert peer.single_only
     assert verdict(peer, task(problem, TANIMOTO), k=2).ties == 1
-    short = replace(molecules, peer=FakePeer(words, most=1))
-    peer = named(fingerprint_entrants(short), "FPSim2")
+    peer = named(fingerprint_entrants(FakePeer(words, most=1)), "FPSim2")
     assert verdict(peer, task(problem, TANIMOTO), k=2) == Exactness(3, differ=3, ties=0)
-    entry = enter(named(fingerprint_entrants(made), "FPSim2"), task(problem, TANIMOTO))
+    entry = enter(named(fingerprint_entrants(nobody), "FPSim2"), task(problem, TANIMOTO))
     assert (entry.failure, entry.is_refused) == ("takes molecules, not generated bits", True)
 
 
@@ -216,7 +213,7 @@ def test_popcounts_without_numpys_own(monkeypatch):
     values, positions = Popcounts(words).search(words[4], 5)
     assert positions[0] == 4
     older = {name: getattr(np, name) for name in dir(np) if name != "bitwise_count"}
-    monkeypatch.setattr("benchmarks.molecules.np", SimpleNamespace(**older))
+    monkeypatch.setattr("benchmarks.peers.fingerprints.np", SimpleNamespace(**older))
     again = Popcounts(words).search(words[4], 5)
     assert np.array_equal(again[0], values)
     assert np.array_equal(again[1], positions)

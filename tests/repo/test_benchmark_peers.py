@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.datasets import Problem
-from benchmarks.pages import put_into
+from benchmarks.pages import replace_block
 from benchmarks.peers.__main__ import SUITE, contests_of, serves
 from benchmarks.peers.bars import Bar, checks, find_bars, scan_share, work_share
 from benchmarks.peers.entrants import entrants
@@ -60,11 +60,10 @@ def sources(*options: str):
 
 @pytest.mark.usefixtures("no_peer")
 def test_the_smallest_run_needs_no_data_and_no_peer(tmp_path, capsys, monkeypatch):
-    file, page = tmp_path / "figures.json", tmp_path / "page.md"
-    page.write_text("before\n<!-- peers: begin -->\noutdated\n<!-- peers: end -->\nafter\n")
+    file = tmp_path / "figures.json"
     expected: list[int] = []
     monkeypatch.setattr(Run, "expect", lambda self, n_cells: expected.append(n_cells))
-    assert run("--out", str(file), "--tables", str(page)) == 0
+    assert run("--out", str(file)) == 0
     stored = json.loads(file.read_text())
     assert stored["name"] == "peers_bars"
     assert stored["notes"][0].startswith("no --data")
@@ -86,7 +85,8 @@ def test_the_smallest_run_needs_no_data_and_no_peer(tmp_path, capsys, monkeypatc
     sparse = {"scipy", "scipy float32", "sparse_dot_topn", "sparse_dot_topn float32"}
     assert set(failures) == peers | sparse | {"FPSim2"}
     assert all(one.is_refused for one in figures if one.failure)
-    text = page.read_text()
+    page = "before\n<!-- peers: begin -->\noutdated\n<!-- peers: end -->\nafter\n"
+    text = replace_block(page, "peers", all_tables(kept_in(file)))
     assert text.startswith("before\n")
     assert text.endswith("after\n")
     assert "outdated" not in text
@@ -246,7 +246,7 @@ def test_real_sets_are_read_as_float32(tmp_path):
     assert np.array_equal(gist.queries, rows[:9] * np.float32(0.5))
 
 
-def test_tables_show_the_first_look_the_wrong_answers_and_who_approximates(tmp_path):
+def test_tables_show_the_first_look_the_wrong_answers_and_who_approximates():
     kept = kept_in(None)
     found = cell(
         figure("fastmks auto", 2.0, times_less=3.0, checked=7, differ=0),
@@ -266,6 +266,4 @@ def test_tables_show_the_first_look_the_wrong_answers_and_who_approximates(tmp_p
     line = found.line
     assert line.endswith("; faiss: MemoryError: no room; ours exact")
     with pytest.raises(ValueError, match="must have the lines"):
-        page = tmp_path / "page.md"
-        page.write_text("no markers")
-        put_into(page, "peers", text)
+        replace_block("no markers", "peers", text)
