@@ -21,23 +21,27 @@ def bench(
     refs: ObjectsArgument,
     queries: Annotated[
         str | None,
-        typer.Argument(metavar="QUERIES", help="File of queries; else some objects, not indexed."),
+        typer.Argument(
+            metavar="QUERIES", help="File of queries; when not given, some objects, not indexed."
+        ),
     ] = None,
     kernel: KernelOption = None,
     k: KOption = None,
     engines: Annotated[
-        str, typer.Option(help="Separated by commas; numpy for a linear kernel of dense vectors.")
+        str, typer.Option(help="With commas; numpy is for a linear kernel of dense vectors.")
     ] = "scan,filter,tree,auto,numpy",
-    rounds: Annotated[int, typer.Option(min=1, help="In each, all engines take turns.")] = 3,
-    most: Annotated[int, typer.Option("--most-queries", min=1, help="Queries asked.")] = 100,
+    rounds: Annotated[int, typer.Option(min=1, help="In each round, all engines take turns.")] = 3,
+    most: Annotated[
+        int, typer.Option("--most-queries", min=1, help="Queries to search for, at most.")
+    ] = 100,
     seed: SeedOption = 0,
     threads: ThreadsOption = None,
     *,
     files: FileOptions,
 ) -> None:
-    """Compare engines on objects of your own.
+    """Compare engines on your own objects.
 
-    Shows time and evaluations, both of the run of median time, and whether answers agree.
+    Shows the time and evaluations of the run of median time, and whether answers agree.
     """
     from fastmks.cli.engine_comparison import compare
 

@@ -24,7 +24,8 @@ from fastmks.index.index import Index
 from fastmks.index.view import view_of
 
 IdsOption = Annotated[
-    str | None, typer.Option(metavar="FILE", help="File with an id a line; - is standard input.")
+    str | None,
+    typer.Option(metavar="FILE", help="File with an id on each line; - is standard input."),
 ]
 
 
@@ -35,18 +36,16 @@ def build(
     kernel: KernelOption = None,
     algorithm: Annotated[
         Algorithm,
-        typer.Option(
-            help="How to search; answers are the same. --budget and --seconds need a tree."
-        ),
+        typer.Option(help="How to search; answers are the same. --budget and --seconds need tree."),
     ] = Algorithm["auto"],
-    base: Annotated[float, typer.Option(help="Levels of a tree are this factor apart.")] = 1.3,
+    base: Annotated[float, typer.Option(help="Factor between the levels of a tree.")] = 1.3,
     ids: IdsOption = None,
     threads: ThreadsOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     *,
     files: FileOptions,
 ) -> None:
-    """Build an index of the objects in REFS and save it."""
+    """Build an index of the objects in OBJECTS and save it."""
     from fastmks.cli.object_files import is_terminal, read_objects
     from fastmks.files.index_lock import changing
     from fastmks.index.index_file import write_index
@@ -117,8 +116,12 @@ def add(
 
 def remove(
     file: IndexArgument,
-    ids: Annotated[list[str] | None, typer.Argument(metavar="IDS...", help="Ids.")] = None,
-    source: Annotated[str | None, typer.Option("--from", help="File with an id a line.")] = None,
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="IDS...", help="Ids of objects.")
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option("--from", help="File with an id on each line.")
+    ] = None,
 ) -> None:
     """Remove objects from an index by their ids. The file is replaced after all are removed."""
     from fastmks.cli.object_files import id_lines

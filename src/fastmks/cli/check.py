@@ -12,7 +12,7 @@ def check(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Index files to check.")],
     threads: ThreadsOption = None,
 ) -> None:
-    """Prove the bounds of indexes from their objects."""
+    """Check the files of indexes: prove all bounds from the objects."""
     from fastmks.cli.object_files import is_terminal, load_index
     from fastmks.errors import FastmksError
 

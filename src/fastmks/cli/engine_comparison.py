@@ -1,4 +1,4 @@
-"""Compare engines on the same objects and queries: times by turns, answers bit by bit."""
+"""Compare engines on the same objects and queries: times in turns, answers bit by bit."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -185,7 +185,7 @@ def _show(entrants: Sequence[_Entrant], n_queries: int, n_objects: int) -> None:
     show_table(titles, rows)
     for entrant in entrants:
         if entrant.search is None:
-            say(f"{entrant.name} cannot: {' '.join(entrant.reason.split())}")
+            say(f"{entrant.name} cannot search: {' '.join(entrant.reason.split())}")
     if wrong:
         raise FastmksError(f"{' and '.join(wrong)} gave other answers: please report this.")
 

@@ -59,7 +59,9 @@ class FileSearch:
                 f"{other} is exact: it takes no --{next(iter(self.approximate))}."
             )
         if self.threshold is not None and self.k is not None:
-            raise typer.BadParameter("--threshold returns all objects of a value or more: no -k.")
+            raise typer.BadParameter(
+                "--threshold finds all objects of at least a value: it takes no -k."
+            )
         if self.is_self and (self.threshold is not None or self.only is not None):
             raise typer.BadParameter("--self takes neither --threshold nor --only.")
         check_inputs(queries, id_file(self.only))

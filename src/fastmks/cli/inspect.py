@@ -98,7 +98,7 @@ def hardness(
     refs: ObjectsArgument,
     kernel: KernelOption = None,
     queries: Annotated[str | None, typer.Option(help="File of typical queries.")] = None,
-    sample: Annotated[int, typer.Option(min=1, help="Most objects to examine.")] = 1000,
+    sample: Annotated[int, typer.Option(min=1, help="Objects to examine, at most.")] = 1000,
     seed: SeedOption = 0,
     figure: Annotated[str | None, typer.Option(help="Draw a figure: .png or .svg.")] = None,
     threads: ThreadsOption = None,

@@ -7,7 +7,7 @@ from fastmks.cli.messages import say
 from fastmks.cli.options import JsonOption
 
 _BELOW = """
-normalized: before any of them divides by sqrt(K(x, x) K(y, y)): normalized:spectrum:p=3.
+normalized: before a kernel divides by sqrt(K(x, x) K(y, y)): normalized:spectrum:p=3.
 Where a parameter takes several numbers, + stands between them: spectrum:p=2+4 counts runs of 2 to 4
 letters. Parameters without a default must be given. Case, hyphens and underscores in names make no
 difference: smith-waterman."""

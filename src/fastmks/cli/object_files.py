@@ -126,7 +126,7 @@ def form_named(file: ObjectFile) -> Iterator[None]:
         if file.name in str(error) or not is_about_objects:
             raise
         raise InvalidArgument(
-            f"{error} ({file.name} was read as {file.form}: {file.kind}; --form overrules.)"
+            f"{error} ({file.name} was read as {file.form}: {file.kind}; --form for another.)"
         ) from error
 
 
@@ -149,7 +149,7 @@ def default_kernel(kind: str, objects: Any) -> Kernel:
 
 
 def read_id_list(text: str, index: Index) -> Any:
-    """Return different ids, given with commas between them, or as @ and a file with one a line."""
+    """Return different ids, given with commas between them, or in a file after @."""
     is_text = view_of(index).settings.has_text_ids
     path = id_file(text)
     given = [name.strip() for name in text.split(",")] if path is None else id_lines(path)
@@ -163,7 +163,7 @@ def read_id_list(text: str, index: Index) -> Any:
         hint = f" For the file {text}, write @{text}." if is_file else ""
         raise InvalidArgument(
             f"--only must be ids of the index ({kind}) with commas between them, or @ and a file "
-            f"with one a line; {unknown!r} is no id of it.{hint}"
+            f"with one on each line; {unknown!r} is no id of it.{hint}"
         )
     return read_names(names, is_text=is_text, where="--only")
 
@@ -186,7 +186,7 @@ def _is_id(name: str, index: Index) -> bool:
 
 
 def id_lines(path: str) -> Iterator[str]:
-    """Yield the ids in a file with one a line; empty lines are skipped."""
+    """Yield the ids of a file, one on each line; empty lines are skipped."""
     with open_objects(path, form="lines") as file:
         for lines, _ in file:
             yield from (line.strip() for line in lines if line.strip())

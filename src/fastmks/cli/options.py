@@ -68,7 +68,7 @@ def _complete_kernel(incomplete: str) -> list[str]:
 
 IndexArgument = Annotated[str, typer.Argument(metavar="FILE", help="The file of an index.")]
 ObjectsArgument = Annotated[
-    str, typer.Argument(metavar="REFS", help="File of objects; - is standard input.")
+    str, typer.Argument(metavar="OBJECTS", help="File of objects; - is standard input.")
 ]
 QueriesArgument = Annotated[
     str, typer.Argument(metavar="QUERIES", help="File of queries; - is standard input.")
@@ -76,31 +76,31 @@ QueriesArgument = Annotated[
 KernelOption = Annotated[
     str | None,
     typer.Option(
-        help="Such as linear, polynomial:degree=10 or normalized:spectrum:p=3. By the kind of "
-        "objects when not given.",
+        help="Such as linear, polynomial:degree=10 or normalized:spectrum:p=3 (fastmks kernels "
+        "lists all); when not given, one for the kind of objects.",
         autocompletion=_complete_kernel,
     ),
 ]
 AlgorithmOption = Annotated[
     Algorithm | None,
-    typer.Option(help="How to search; answers are the same. --budget and --seconds need a tree."),
+    typer.Option(help="How to search; answers are the same. --budget and --seconds need tree."),
 ]
 KOption = Annotated[
     int | None,
-    typer.Option("-k", min=1, help="Hits for each query; 10, or all objects where fewer."),
+    typer.Option("-k", min=1, help="Hits for each query; 10 when not given, or all where fewer."),
 ]
 ThreadsOption = Annotated[
-    int | None, typer.Option(min=1, help="OMP_NUM_THREADS or all CPUs when not given.")
+    int | None, typer.Option(min=1, help="Threads; OMP_NUM_THREADS or all CPUs when not given.")
 ]
-SeedOption = Annotated[int, typer.Option(min=0, help="Of random draws.")]
+SeedOption = Annotated[int, typer.Option(min=0, help="Seed of random draws.")]
 OnlyOption = Annotated[
     str | None,
     typer.Option(
         metavar="IDS|@FILE",
-        help="Search among these: ids with commas, or @ and a file of them.",
+        help="Search among these: ids with commas, or @ and a file with one on each line.",
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="As JSON.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,22 +114,24 @@ class FileOptions:
     no_ids: Annotated[bool, typer.Option("--no-ids", help="Ignore ids in the file.")] = False
     columns: Annotated[
         str | None,
-        typer.Option(help="Columns of the objects, with commas; or the array of an .npz file."),
+        typer.Option(help="Columns of the vectors, with commas; or the array of an .npz file."),
     ] = None
     header: Annotated[
         bool | None,
         typer.Option(
             "--header/--no-header",
-            help="Whether a table has a header; detected, or asked for, when not given.",
+            help="Whether a table has a header; detected when not given, an error in doubt.",
         ),
     ] = None
     form: Annotated[
-        Form | None, typer.Option(help="Form of the file of objects; detected when not given.")
+        Form | None, typer.Option(help="Format of the file; detected when not given.")
     ] = None
-    radius: Annotated[int, typer.Option(min=0, help="Radius of the fingerprints of SMILES.")] = 2
+    radius: Annotated[
+        int, typer.Option(min=0, help="Radius of the Morgan fingerprints of SMILES.")
+    ] = 2
     bits: Annotated[
         int | None,
-        typer.Option(min=8, help="Bits of the fingerprints of SMILES: 2048, or as in the index."),
+        typer.Option(min=8, help="Bits of the Morgan fingerprints: 2048, or as in the index."),
     ] = None
 
     def as_arguments(self, *, bits: int) -> dict[str, Any]:

@@ -34,13 +34,13 @@ def search(
         typer.Option("--output", "-o", help="File of hits: .csv, .jsonl, .parquet or .npz."),
     ] = None,
     output_form: Annotated[
-        OutputForm | None, typer.Option(help="Form of the hits, for any file name.")
+        OutputForm | None, typer.Option(help="Format of the hits, for any file name.")
     ] = None,
     is_self: Annotated[
         bool, typer.Option("--self", help="Search for each indexed object among the others.")
     ] = False,
     threshold: Annotated[
-        float | None, typer.Option(help="All objects of at least this value, instead of -k.")
+        float | None, typer.Option(help="Find all objects of at least this value, instead of -k.")
     ] = None,
     *,
     approximate: Mapping[str, Any],
@@ -53,8 +53,8 @@ def search(
 ) -> None:
     """Find the objects with the greatest kernel value for each query.
 
-    Queries are read, searched and written in chunks. Without -o hits go to standard output: as
-    CSV, or on a terminal as a table of the first queries.
+    Queries are read and searched in chunks, and hits are written for each. Without -o, hits go to
+    standard output: as CSV, or on a terminal as a table for the first queries.
     """
     from fastmks.cli.file_search import FileSearch, answer
 

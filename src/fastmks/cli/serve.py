@@ -20,7 +20,7 @@ def _limit(text: str, default: str | None = None) -> Any:
 def serve(
     file: IndexArgument,
     host: Annotated[
-        str, typer.Option(help="Where to listen; others than loopback need a token.")
+        str, typer.Option(help="Address to listen at; any but loopback needs a token.")
     ] = "127.0.0.1",
     port: PortOption = 8080,
     token: Annotated[
@@ -35,8 +35,8 @@ def serve(
     writable: Annotated[
         bool, typer.Option("--writable", help="Allow additions and removals; they survive a crash.")
     ] = False,
-    page: Annotated[bool, typer.Option(help="Show the page at /.")] = True,
-    seconds: Annotated[float | None, _limit("The most seconds of a request.", "30")] = None,
+    page: Annotated[bool, typer.Option(help="Serve the page at /.")] = True,
+    seconds: Annotated[float | None, _limit("Seconds that a request may take.", "30")] = None,
     most_k: Annotated[int | None, _limit("The most hits of a query.", "1000")] = None,
     most_queries: Annotated[int | None, _limit("The most queries of a batch.", "1000")] = None,
     most_bytes: Annotated[int | None, _limit("The most bytes of a request.", "8388608")] = None,
@@ -46,7 +46,7 @@ def serve(
     most_edges: Annotated[int | None, _limit("The most edges of a graph.", "50000")] = None,
     most_steps: Annotated[int | None, _limit("The most time steps of a series.", "20000")] = None,
     workers: Annotated[
-        int | None, _limit("Requests processed at once; usable CPUs if not given.")
+        int | None, _limit("Requests processed at once; usable CPUs when not given.")
     ] = None,
     waiting: Annotated[int | None, _limit("Requests that may wait; more get 429.", "1024")] = None,
     threads: Annotated[int | None, _limit("Threads of one search.", "1")] = None,

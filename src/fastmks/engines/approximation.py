@@ -33,10 +33,10 @@ OPTIONS = {
     for option in (
         Option("epsilon", "number", _FROM_0, "Values may be this much below the true ones."),
         Option("relative", "number", _FROM_0, "Values may be this share below the true ones."),
-        Option("rank", "integer", _FROM_1, "All hits are among this many best, but for --delta."),
-        Option("delta", "number", _SHARE, "How often --rank may fail: 0.05."),
-        Option("budget", "integer", _FROM_1, "Kernel evaluations a query; needs a tree."),
-        Option("seconds", "number", _ABOVE_0, "Time for a chunk of queries; needs a tree."),
+        Option("rank", "integer", _FROM_1, "All hits are among this many best, but see --delta."),
+        Option("delta", "number", _SHARE, "Probability that --rank fails; 0.05 when not given."),
+        Option("budget", "integer", _FROM_1, "Kernel evaluations of each query; needs a tree."),
+        Option("seconds", "number", _ABOVE_0, "Time for each chunk of queries; needs a tree."),
     )
 }
 

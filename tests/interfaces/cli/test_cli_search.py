@@ -233,7 +233,7 @@ class TestSearch:
             ("search x.fmks q.npy -o hits.xls", 2, "got 'hits.xls'"),
             ("search x.fmks q.npy -o none/hits.csv", 1, "No such file or directory"),
             ("search x.fmks nope.npy", 1, "No such file or directory: nope.npy"),
-            ("search x.fmks w.txt", 1, "(w.txt was read as lines: strings; --form overrules.)"),
+            ("search x.fmks w.txt", 1, "(w.txt was read as lines: strings; --form for another.)"),
             ("search x.fmks q.npy --only 3,x", 1, "whole numbers"),
             ("search x.fmks q.npy --only 3,999", 1, "999"),
             ("search x.npy q.npy", 1, "x.npy"),
