@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 .DELETE_ON_ERROR:
 
 help:
-	@echo "make demo      set up, build, and search the digits with four kernels"
+	@echo "make demo      set up, build, and search digits with four kernels and a Python function"
 	@echo "make test      set up, build, and run all tests; T=tests/unit/engines/test_scan.py or K=expression: those alone"
 	@echo "make quick     some tests of everything, within a minute"
 	@echo "make dev       set up .venv to work in: an editable install, tests and linters"

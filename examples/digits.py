@@ -1,4 +1,4 @@
-"""Search handwritten digits with four kernels, and verify every answer by brute force.
+"""Search handwritten digits with four kernels and a Python function, beside brute force.
 
 Run it with `make demo`. It is what `fastmks demo` shows: src/fastmks/cli/digits.py has the kernels
 with their formulas in plain numpy, the search, and the check.

@@ -18,7 +18,7 @@ def demo(
     ] = False,
     port: PortOption = 8080,
 ) -> None:
-    """Search handwritten digits with four kernels. Brute force verifies every answer."""
+    """Search digits with four kernels and a Python function. Brute force verifies all."""
     if page:
         _show_page(port)
         return

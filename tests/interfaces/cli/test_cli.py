@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from pyarrow import parquet
 import fastmks
 from fastmks import Hits, Index, kernels, load
 from fastmks.cli import run
+from fastmks.cli.digits import count_verified
 from support.calling import Q, X
 
 
@@ -295,5 +297,15 @@ class TestLooking:
 
     def test_demo(self, fastmks_):
         said = fastmks_("demo")
-        assert said.count("450 of 450") == 4
+        assert said.count("200 of 200") == 2 * 5  # auto and the tree, for each kernel
+        assert said.count("brute force  ") == 5
         assert "Polynomial(degree=10)" in said
+        assert re.search(r"Custom\(shared_ink\) +auto: filter", said)
+        assert "Every answer equals brute force; auto was " in said.splitlines()[-1]
+
+    def test_demo_counts_wrong_answers(self):
+        rows = np.array([[3.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+        hits = fastmks.Index(rows).search(rows, k=1)
+        assert count_verified(hits, rows @ rows.T) == 3
+        for wrong in ([[8, 0, 3], [0, 4, 2], [3, 2, 2]], [[9, 0, 9.1], [0, 4, 2], [3, 2, 2]]):
+            assert count_verified(hits, np.array(wrong, dtype=float)) == 2

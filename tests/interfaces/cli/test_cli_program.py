@@ -57,7 +57,7 @@ class TestProgram:
         usage, *lines = said.splitlines()
         assert usage.endswith("[ARGS]...")  # which is not cut
         assert not [line for line in lines if line.rstrip().endswith(("...", "…"))]
-        assert "  demo      Search handwritten digits with four kernels.\n" in said
+        assert "  demo      Search digits with four kernels and a Python function.\n" in said
         assert max(map(len, said.splitlines())) <= 80
 
     def test_version_and_help(self, fastmks_):
