@@ -12,6 +12,7 @@ from playwright.sync_api import sync_playwright
 from starlette.applications import Starlette
 
 from fastmks import Index, kernels
+from fastmks._util.digits import load_digits
 from fastmks.service.page import demo_index, page_routes
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -134,6 +135,10 @@ def site_of(make):
     return site
 
 
+def make_digits():
+    return Index(load_digits(), "cosine", algorithm="tree")
+
+
 def make_proteins():
     rng = np.random.default_rng(3)
     letters = list("ACDEFGHIKLMNPQRSTVWY")
@@ -160,7 +165,8 @@ def make_hostile():
     return Index(texts, kernels.Normalized(kernels.Spectrum(1)), ids=ids)
 
 
-digits = site_of(demo_index)
+demo = site_of(demo_index)
+digits = site_of(make_digits)
 proteins = site_of(make_proteins)
 rows = site_of(make_rows)
 changing = site_of(make_rows)

@@ -1,5 +1,7 @@
 """The page in a browser: picked by mouse and keyboard, its figures are those of the library."""
 
+import re
+
 import pytest
 from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
@@ -32,6 +34,34 @@ def test_it_opens_without_a_complaint_and_asks_nobody_else(visit, digits):
     assert "1,797 vectors of 64 columns" in page.page.locator("#subject").inner_text()
     assert all(url.startswith(digits.url) for url in page.asked)
     assert page.complaints == []
+
+
+def test_the_demo_opens_on_what_auto_measured_to_be_faster_than_a_scan(visit, demo):
+    page = visit(demo)
+    assert page.page.locator("#algorithm").input_value() == "auto"
+    for kernel in page.kernels():
+        index = Index(demo.index.get(demo.index.ids), "cosine" if kernel == "own" else kernel)
+        assert_shown(page, kernel, index.search(index.get([0]), k=10, algorithm="filter"))
+        words = page.panel(kernel).inner_text()
+        assert "by filter" in words
+        assert "“auto”, the index would choose filter: it is the faster one." in words
+        own, scan = microseconds(page.figure(kernel, "time"))
+        assert own < scan
+        assert least_seconds(index, "filter") < least_seconds(index, "scan")
+    assert page.complaints == []
+
+
+def microseconds(shown):
+    """The times in a figure: of the search, and of a scan."""
+    units = {"µs": 1.0, "ms": 1e3, "s": 1e6}
+    found = [float(time) * units[unit] for time, unit in re.findall(r"([\d.]+) (µs|ms|s)", shown)]
+    assert len(found) == 2
+    return found
+
+
+def least_seconds(index, algorithm):
+    query = index.get([0])
+    return min(index.search(query, 10, algorithm=algorithm).stats.seconds for _ in range(9))
 
 
 def test_a_digit_picked_by_mouse_is_searched_for_under_every_kernel(visit, digits):

@@ -157,13 +157,24 @@ def test_the_first_engine_is_soon_built():
 
     assert set(first(Index(ROWS, "cosine"))) == {"tree"}
     many = np.random.default_rng(0).normal(size=(20_001, 2))
-    assert set(first(Index(many))) == {"filter"}
+    assert set(first(Index(many))) == {"auto"}
     assert first(Index(many, algorithm="tree"))[0] == "tree"
     spectrum = kernels.Normalized(kernels.Spectrum(3))
     assert set(first(Index(WORDS, spectrum))) == {"filter"}
     assert first(Index(WORDS, spectrum, algorithm="tree"))[0] == "tree"
     alignment = kernels.LocalAlignment()
     assert first(Index(["MKV", "MKL"], alignment))[0] == "auto"
+
+
+def test_auto_has_measured_its_engines_before_it_answers():
+    """The first answer is by the engine that `auto` settles on."""
+    many = np.random.default_rng(0).normal(size=(20_001, 2))
+    page = Page(Index(many))
+    for kernel in ("own", "cosine"):
+        answer = page.compare(kernel=kernel, id=0)
+        assert {one["algorithm"] for one in answer["plan"]["forecasts"]} == {"filter", "scan"}
+        assert all(one["basis"].endswith("queries before") for one in answer["plan"]["forecasts"])
+        assert answer["algorithm"] == answer["plan"]["algorithm"]
 
 
 def test_a_large_index_is_searched_as_it_is():
@@ -225,7 +236,8 @@ def test_many_at_once_build_each_index_once(monkeypatch):
 
 def test_the_demo_is_of_digits():
     index = demo_index()
-    assert len(index) == 1797
+    rows = index.get(index.ids)
+    assert len(index) == len(np.unique(rows, axis=0)) == 12 * 1797
     about = Page(index).get("/page/about")
     assert about["form"] == "image"
     assert json.dumps(about)

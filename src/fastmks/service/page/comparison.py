@@ -25,6 +25,7 @@ _FEW = 20_000  # objects up to which a scan is timed
 # One object at a time and without timing: bounds prune the most, and the same each time.
 _ONE_BY_ONE = Traversal(order="best-first", block=1)
 _N_TIMED, _LONG = 5, 0.1  # the most searches to time, and about the seconds for them
+_N_SETTLING = 64  # searches with an engine after which "auto" knows its time
 _SOON = 0.02  # seconds of a scan that is always measured
 
 
@@ -45,6 +46,8 @@ def compare(view: View, request: Mapping[str, Any], progress: Progress) -> dict[
     """Return the answer to a request, as plain values."""
     wanted = _read(view, request, progress)
     index = view.under(wanted.choice, progress, algorithm=wanted.algorithm)
+    if wanted.algorithm == "auto" and wanted.choice.can_settle:
+        _settle(index, wanted)
     hits = _search(index, wanted, wanted.algorithm, wanted.promises, trace=True)
     engine = hits.stats.algorithm
     exact = hits
@@ -116,12 +119,25 @@ def _search(
     )
 
 
+def _settle(index: Index, wanted: _PageSearch) -> None:
+    """Search with filter and scan until "auto" chooses between them by their times."""
+    if not index.explain(wanted.query, k=wanted.k, progress=wanted.progress).is_clear:
+        _search(index, wanted, "filter", {}, trace=False)  # builds it
+        for algorithm in ("filter", "scan"):
+            _seconds(index, wanted, algorithm, {}, most=_N_SETTLING)
+
+
 def _seconds(
-    index: Index, wanted: _PageSearch, algorithm: str, promises: Mapping[str, Any]
+    index: Index,
+    wanted: _PageSearch,
+    algorithm: str,
+    promises: Mapping[str, Any],
+    *,
+    most: int = _N_TIMED,
 ) -> float:
     """Return the shortest time of the search, with everything built."""
     taken: list[float] = []
-    while len(taken) < _N_TIMED and sum(taken) < _LONG:
+    while len(taken) < most and sum(taken) < _LONG:
         taken.append(_search(index, wanted, algorithm, promises, trace=False).stats.seconds)
     return min(taken)
 

@@ -47,12 +47,16 @@ class Choice:
         The algorithms that can search under it.
     epsilon_most : float
         A value of epsilon that allows almost any answer.
+    can_settle : bool
+        Whether the page lets "auto" measure scan and filter before it answers: there are many
+        objects, and a filter is built without evaluations.
     """
 
     text: str
     kernel: Kernel
     algorithms: tuple[str, ...]
     epsilon_most: float
+    can_settle: bool
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -71,22 +75,26 @@ def list_choices(
 
     A large index is searched as it is: under its own kernel, and with a tree only where it has one.
     """
-    is_quick = form.is_vector and n_objects <= _FEW  # to build a tree of, whatever the objects
+    is_many = n_objects > _FEW
     texts = () if is_large else _texts(form, sample)
     found = {own: OWN}
     for text in texts:
         found.setdefault(as_kernel(text), text)
-    return [
-        Choice(
-            text,
-            kernel,
+    choices = []
+    for kernel, text in found.items():
+        has_offer = not is_large and _has_offer(kernel, sample)
+        # A tree of few vectors is soon built, whatever they are.
+        has_quick_tree = (has_tree and text == OWN) or (form.is_vector and not is_many)
+        algorithms = (
             _large_algorithms(kernel, form, has_tree=has_tree)
             if is_large
-            else _algorithms(kernel, form, sample, is_quick=is_quick or (has_tree and text == OWN)),
-            _spread(kernel, sample, _SECONDS / len(found)),
+            else _algorithms(
+                kernel, form, has_tree=has_quick_tree, has_offer=has_offer, is_many=is_many
+            )
         )
-        for kernel, text in found.items()
-    ]
+        spread = _spread(kernel, sample, _SECONDS / len(found))
+        choices.append(Choice(text, kernel, algorithms, spread, is_many and has_offer))
+    return choices
 
 
 def short_name(kernel: Kernel) -> str:
@@ -110,15 +118,26 @@ def _large_algorithms(kernel: Kernel, form: Form, *, has_tree: bool) -> tuple[st
     return ("tree", "auto", "scan") if has_tree and _is_mercer(kernel, form) else ("auto", "scan")
 
 
-def _algorithms(kernel: Kernel, form: Form, sample: Any, *, is_quick: bool) -> tuple[str, ...]:
-    """Return the algorithms, first the one that shows most pruning and is quickly built."""
-    if not _is_mercer(kernel, form):
-        return ("filter", "auto", "scan") if _has_offer(kernel, sample) else ("auto", "scan")
-    if is_quick:
-        return "tree", "filter", "auto", "scan"
-    if _has_offer(kernel, sample):
-        return "filter", "auto", "tree", "scan"
-    return "auto", "filter", "tree", "scan"
+def _settled_algorithms(kernel: Kernel, form: Form) -> tuple[str, ...]:
+    is_mercer = _is_mercer(kernel, form)
+    return ("auto", "filter", "tree", "scan") if is_mercer else ("auto", "filter", "scan")
+
+
+def _algorithms(
+    kernel: Kernel, form: Form, *, has_tree: bool, has_offer: bool, is_many: bool
+) -> tuple[str, ...]:
+    """Return the algorithms, first the one that the page begins with.
+
+    It is one that prunes and is quickly built; of many objects "auto", by what it measures.
+    """
+    is_mercer = _is_mercer(kernel, form)
+    known = ["auto", "scan"]
+    if is_mercer or has_offer:
+        known.insert(1, "filter")
+    if is_mercer:
+        known.insert(2, "tree")
+    first = "tree" if is_mercer and has_tree else "filter" if has_offer and not is_many else "auto"
+    return first, *(name for name in known if name != first)
 
 
 def _is_mercer(kernel: Kernel, form: Form) -> bool:
