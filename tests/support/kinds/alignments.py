@@ -37,7 +37,7 @@ _NOT_MERCER = [
     "b",
     "ab",
     "ba",
-]  # least eigenvalue 2 - sqrt(5): see docs/reference/kernels/alignments.md
+]  # least eigenvalue 2 - sqrt(5): see docs/how-it-works/proofs/mercer.md
 _FRACTIONS = K.Substitution("abc", [[1.1, -0.3, 0.1], [-0.3, 2.3, -1.9], [0.1, -1.9, 0.2]])
 _WORDS = ["".join(_RNG.choice(list("abc"), size=n)) for n in _RNG.integers(0, 40, size=30)]
 
