@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from benchmarks.kernels import LINEAR
 from benchmarks.paper.approximate import ApproximateCell
 from benchmarks.paper.tables import evaluation_speedup, time_speedup
 from benchmarks.pictures import make_panels, save_picture
@@ -34,7 +33,6 @@ _PROTEINS: tuple[tuple[str, _Speedup, dict[str, str]], ...] = (
 def draw_all(cells: Sequence[Cell], promises: Sequence[ApproximateCell], folder: Path) -> None:
     """Write all pictures that have cells."""
     vectors = [cell for cell in cells if cell.facts.get("section") == "vectors"]
-    linear = [cell for cell in vectors if cell.kernel == LINEAR.name]
     grown = [cell for cell in cells if cell.facts.get("section") == "proteins"]
     fewer = "kernel evaluations of a linear scan / those of the search"
     faster = "time of fastmks' linear scan / that of the search"
@@ -43,8 +41,6 @@ def draw_all(cells: Sequence[Cell], promises: Sequence[ApproximateCell], folder:
         file = folder / "paper_evaluations.png"
         _draw_sets(vectors, file, evaluation_speedup, counted, fewer)
         _draw_sets(vectors, folder / "paper_times.png", time_speedup, timed, faster)
-    if linear:
-        _draw_sets(linear, folder / "paper_overview.png", time_speedup, timed, faster)
     if grown:
         _draw_proteins(grown, folder / "paper_proteins.png")
     if promises:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from benchmarks.peers import bars
-from benchmarks.peers.bars import MAIN_K, Bar, best_of, kind_of
+from benchmarks.peers.bars import Bar, best_of, kind_of
 from benchmarks.race.cell import Cell, Figure
 from benchmarks.race.names import AUTO
 from benchmarks.report import markdown, three_digits
@@ -44,20 +44,6 @@ def all_tables(kept: Kept[Cell]) -> str:
         "### Exactness of the answers",
         _ABOUT_EXACTNESS,
         _exactness_table(cells),
-    ]
-    return "\n\n".join(parts)
-
-
-def summary(kept: Kept[Cell]) -> str:
-    """Return the bars, the largest batch at k = 10, and the exactness of all entrants."""
-    shown = [cell for cell in _shown_in_full(kept.cells) if cell.threads == 1 and cell.k == MAIN_K]
-    parts = [
-        kept.describe(),
-        bar_table(kept),
-        f"**The largest batch, k = {MAIN_K}, one thread.** {_ABOUT_EVERYONE}",
-        *(_everyone_table(some) for some in _alike(shown)),
-        f"**Exactness of the answers.** {_ABOUT_EXACTNESS}",
-        _exactness_table(kept.cells),
     ]
     return "\n\n".join(parts)
 

@@ -1,25 +1,25 @@
 """Compare README.md and docs with the stored results: `python -m benchmarks.quotes`.
 
 Prints every difference and exits with 1 if there is any. `--write` first puts what is stored into
-the pages: generated blocks and headline figures.
+the generated blocks of the pages; figures in sentences are for people to renew.
 """
 
 import argparse
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from difflib import unified_diff
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks.growth import tables as growth
+from benchmarks.living import tables as living
+from benchmarks.living.cell import Cell as LivingCell
 from benchmarks.pages import blocks_in, replace_block
 from benchmarks.paper import tables as paper
 from benchmarks.paper.approximate import ApproximateCell
 from benchmarks.peers import tables as peers
-from benchmarks.quotes.headlines import SENTENCES, figures
-from benchmarks.quotes.tables import DECLARED, make_table, show
+from benchmarks.quotes.headlines import PAGES, figures, unknown_figures
+from benchmarks.quotes.tables import DECLARED, make_table
 from benchmarks.race.cell import Cell
 from benchmarks.scale import tables as scale
 from benchmarks.service import __main__ as service
@@ -29,23 +29,22 @@ ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
 # By page and block: the function that builds the tables, and the files and cells it needs.
 PROGRAMS: Mapping[tuple[str, str], tuple[Callable[..., str], Mapping[str, type[Any]]]] = {
-    ("docs/evidence/performance.md", "peers"): (peers.all_tables, {"peers_bars": Cell}),
-    ("docs/evidence/index.md", "bars"): (peers.summary, {"peers_bars": Cell}),
-    ("docs/evidence/index.md", "growth"): (growth.all_tables, {"growth": Cell}),
-    ("docs/evidence/index.md", "paper"): (
+    ("docs/evidence/data/peers.md", "peers"): (peers.all_tables, {"peers_bars": Cell}),
+    ("docs/evidence/data/growth.md", "growth"): (growth.all_tables, {"growth": Cell}),
+    ("docs/evidence/data/paper.md", "paper"): (
         paper.all_tables,
         {"paper": Cell, "paper_approximate": ApproximateCell},
     ),
+    ("docs/evidence/data/living.md", "living"): (living.all_tables, {"living": LivingCell}),
     ("docs/evidence/data/scale.md", "scale"): (scale.all_tables, {"scale": scale.Cell}),
     ("docs/evidence/data/service.md", "service"): (service.all_tables, {"service": service.Cell}),
 }
-_NUMBER = r"(\d+(?: \d{3})*(?:\.\d+)?)"
 
 
 def main() -> str | None:
     """Check all pages; return the faults."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quotes", description=__doc__)
-    parser.add_argument("--write", action="store_true", help="renew blocks and figures first")
+    parser.add_argument("--write", action="store_true", help="renew generated blocks first")
     if parser.parse_args().write:
         write()
     return "\n".join(check()) or None
@@ -74,15 +73,12 @@ def _pages(root: Path, folder: Path) -> Iterator[tuple[str, str, str, list[str]]
         expected = [name for where, name in PROGRAMS if where == page]
         declared = [found[1] for found in DECLARED.finditer(text)]
         blocks = dict.fromkeys([*expected, *declared, *blocks_in(text)])
-        sentences = [sentence for sentence, pages in SENTENCES.items() if page in pages]
-        steps = [(name, partial(_with_block, page, name, folder)) for name in blocks]
-        steps += [(sentence, partial(_with_figures, sentence, headlines)) for sentence in sentences]
-        wanted, faults = text, []
-        for what, renew in steps:
+        wanted, faults = text, list(unknown_figures(text, headlines) if page in PAGES else ())
+        for name in blocks:
             try:
-                wanted = renew(wanted)
+                wanted = _with_block(page, name, folder, wanted)
             except (LookupError, OSError, ValueError) as error:
-                faults.append(f"{what!r} cannot be renewed: {error}")
+                faults.append(f"{name!r} cannot be renewed: {error}")
         yield page, text, wanted, faults
 
 
@@ -94,20 +90,6 @@ def _with_block(page: str, name: str, folder: Path, text: str) -> str:
     paths = {file: (folder / f"{file}.json").resolve(strict=True) for file in files}
     kept = [Kept(file, paths[file], kind) for file, kind in files.items()]
     return replace_block(text, name, tables(*kept))
-
-
-def _with_figures(sentence: str, headlines: Mapping[str, float], text: str) -> str:
-    """Return a page with the figures of a sentence, at as many decimals as it shows."""
-    words, names = re.split(r"\{\w+\}", sentence), re.findall(r"\{(\w+)\}", sentence)
-    pattern = _NUMBER.join(r"\s+".join(map(re.escape, some.split(" "))) for some in words)
-    found = list(re.finditer(pattern, text))
-    if len(found) != 1:
-        raise LookupError(f"the page must say so once, not {len(found)} times")
-    for group, name in reversed(list(enumerate(names, 1))):
-        decimals = len(found[0][group].partition(".")[2])
-        start, stop = found[0].span(group)
-        text = text[:start] + show(headlines[name], f".{decimals}f") + text[stop:]
-    return text
 
 
 if __name__ == "__main__":

@@ -1,69 +1,98 @@
-"""The headline figures: how they follow from the stored results, and the sentences with them."""
+"""The figures in the sentences of the main pages, and the check that results are their source.
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+A line with a measured number, as "7.0 times", "27.3 µs" or "3 of 40", must have a word of a stored
+figure that agrees: 6.98 for MNIST allows "7.0 times" and "7 times" where a line names MNIST. All
+else of a sentence is free.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import geometric_mean
 
-from benchmarks.quotes.tables import Row, rows
+from benchmarks.evidence.overview import race_in, wrong_of
+from benchmarks.quotes.tables import Row, rows, show
 from benchmarks.race.names import AUTO, MLPACK, MLPACK_DUAL, NUMPY
 
-_README, _COMPARISON, _RESULTS = "README.md", "docs/comparison.md", "docs/evidence/index.md"
-_ALL = (_README, _COMPARISON, _RESULTS)
-SENTENCES: Mapping[str, tuple[str, ...]] = {  # each with its pages
-    "takes {mnist} times as long on MNIST, {cifar10_gist384} on GIST, {gowalla} on Gowalla, "
-    "{glove100_50k} on GloVe, {movielens} on MovieLens and {covertype} on Covertype": _ALL,
-    "FPSim2 takes {fpsim2} times as long": _ALL,
-    "wrong answer to {faiss_wrong} of {faiss_checked} such": (_README, _COMPARISON),
-    "one to {faiss_wrong} of {faiss_checked} by inner product": (_RESULTS,),
-    "wrong answer to {dual_wrong} of {dual_checked} queries": (_COMPARISON, _RESULTS),
-    "evaluates {mlpack} times fewer pairs than mlpack's": _ALL,
-    "takes {numpy} times less time than numpy": _ALL,
-    "of the grid, from {numpy_least} to {numpy_most} times": (_RESULTS,),
-    "Yahoo! Music numpy takes {yahoo} times as long": (_COMPARISON, _RESULTS),
-    "takes {faiss} µs for MovieLens' 3706 items, and fastmks {fastmks}.": (_README, _COMPARISON),
-    "MovieLens' 3706 items in {faiss} µs, we need {fastmks}.": (_RESULTS,),
-    "held {answers} million answers of ours": (_RESULTS,),
-}
-_SETS = ("mnist", "cifar10_gist384", "gowalla", "glove100_50k", "movielens", "covertype")
+PAGES = ("README.md", "docs/index.md", "docs/comparison.md", "docs/evidence/index.md")
+_WORDS = {  # of sets of the peers; others go by their own names
+    "cifar10_gist384": "gist", "glove100_50k": "glove", "lcdm": "galaxies",
+    "fingerprints": "molecules", "20 newsgroups": "newsgroups",
+}  # fmt: skip
+_K = 10
+_NUMBER = r"(?<![\w.])(\d+(?: \d{3})*(?:\.\d+)?)"
+_MEASURED = re.compile(rf"{_NUMBER}(?= ?×| times| µs| ms| million| of \d)|(?<=\d of ){_NUMBER}")
 
 
-def figures(folder: Path) -> dict[str, float]:
-    """Return all headline figures: at most 20."""
-    peers = partial(rows, folder, "peers_bars", k=10)
-    batches = peers(kernel="linear", batch=5000, threads=1, problem=_SETS, is_best=True)
-    single = partial(peers, kernel="linear", batch=1, threads=1, problem="movielens")
-    (flat,), (ours,) = single(name="faiss flat"), single(is_best=True)
-    (fpsim2,) = peers(problem="fingerprints", batch=1, threads=1, is_best=True)
-    faiss = peers(name="faiss flat, tuned", kernel="linear")
+def unknown_figures(page: str, known: Mapping[str, Sequence[float]]) -> Iterator[str]:
+    """Yield the measured numbers of a page that agree with no figure of a word in their line."""
+    for number, line in enumerate(page.splitlines(), 1):
+        if line.startswith(("|", "<", "!", "    ", "```")):
+            continue
+        found = [text for pair in _MEASURED.findall(line) for text in pair if text]
+        if found:  # then every decimal number is one
+            found += [text for text in re.findall(_NUMBER, line) if "." in text]
+        values = [value for word in known if word in line.lower() for value in known[word]]
+        for text in dict.fromkeys(found):
+            if text not in (show(one, f".{len(text.partition('.')[2])}f") for one in values):
+                yield f"line {number}: {text!r} is no stored figure of what the line names"
+
+
+def figures(folder: Path) -> dict[str, list[float]]:
+    """Return the figures that pages may say, by a word that their line must have."""
+    found: dict[str, list[float]] = {}
+    peers = rows(folder, "peers_bars")
+    for problem in dict.fromkeys(row["problem"] for row in peers):
+        mine = [row for row in peers if row["problem"] == problem]
+        found[_WORDS.get(problem, problem)] = list(_of_set(mine))
+    is_faiss = {"name": "faiss flat, tuned", "kernel": "linear", "k": _K}
     dual = rows(folder, "paper", name=MLPACK_DUAL, kernel="polynomial 10", section="vectors")
-    numpy = _ratios(folder, "median_us", NUMPY, AUTO, section="vectors", k=10)
-    (yahoo,) = _ratios(folder, "median_us", NUMPY, AUTO, problem="yahoo", kernel="linear", k=10)
-    programs = ("paper", "growth", "peers_bars")
-    answers = sum(_sum(rows(folder, name, is_ours=True), "checked") for name in programs)
-    return {row["problem"]: row["times_less"] for row in batches} | {
-        "fpsim2": fpsim2["times_less"],
-        "faiss": flat["median_us"],
-        "fastmks": ours["median_us"],
-        "faiss_wrong": _sum(faiss, "differ") - _sum(faiss, "ties"),
-        "faiss_checked": _sum(faiss, "checked"),
-        "dual_wrong": _sum(dual, "differ") - _sum(dual, "ties"),
-        "dual_checked": _sum(dual, "checked"),
-        "mlpack": geometric_mean(_ratios(folder, "evaluations", MLPACK, AUTO)),
-        "numpy": geometric_mean(numpy),
-        "numpy_least": min(numpy),
-        "numpy_most": max(numpy),
-        "yahoo": yahoo,
-        "answers": answers / 1e6,
+    place = {"section": "vectors", "k": _K}
+    numpy = _ratios(folder, "median_us", NUMPY, **place)
+    (load,) = rows(
+        folder,
+        "living",
+        section="files",
+        case="warm",
+        problem="decaying",
+        dtype="float32",
+        contestant="fastmks filter: load",
+    )
+    answers = [
+        row
+        for name in ("paper", "growth", "peers_bars")
+        for row in rows(folder, name, is_ours=True)
+    ]
+    return found | {
+        "faiss": [*wrong_of(rows(folder, "peers_bars", **is_faiss), "faiss flat, tuned")],
+        "mlpack": [
+            geometric_mean(_ratios(folder, "evaluations", MLPACK)),
+            *wrong_of(dual, MLPACK_DUAL),
+        ],
+        "numpy": [geometric_mean(numpy), min(numpy), max(numpy)],
+        "music": _ratios(folder, "median_us", NUMPY, problem="yahoo", kernel="linear", **place),
+        "load": [load["load_ms"]],
+        "million answers": [sum(row.get("checked") or 0 for row in answers) / 1e6],
     }
 
 
-def _sum(found: Sequence[Row], field: str) -> int:
-    return sum(row.get(field) or 0 for row in found)
+def _of_set(found: Sequence[Row]) -> Iterator[float]:
+    """Yield times, speed-ups and wrong answers of both sides: single queries, largest batches."""
+    cells: dict[int, list[Row]] = {}
+    kernel = found[0]["kernel"]  # the inner product of vectors
+    for row in found:
+        place = row["kernel"], row["k"], row["threads"]
+        if place == (kernel, _K, 1) and row["batch"] in (1, row["n_queries"]):
+            cells.setdefault(row["cell"], []).append(row)
+    for cell in cells.values():
+        race = race_in(cell)
+        ours = [row for row in cell if row["name"] == AUTO or row["is_best"]]
+        yield from (row[name] for row in ours for name in ("median_us", "times_less"))
+        yield from (race.others, race.times, *wrong_of(found, race.name))
 
 
-def _ratios(folder: Path, field: str, upper: str, lower: str, **wanted: object) -> list[float]:
-    """Return a field of one entrant over that of another, in each cell that has both."""
-    below = {row["cell"]: row.get(field) for row in rows(folder, "paper", name=lower, **wanted)}
+def _ratios(folder: Path, field: str, upper: str, **wanted: object) -> list[float]:
+    """Return a field of an entrant over that of `auto`, in each cell that has both."""
+    below = {row["cell"]: row.get(field) for row in rows(folder, "paper", name=AUTO, **wanted)}
     above = (row for row in rows(folder, "paper", name=upper, **wanted) if below.get(row["cell"]))
     return [row[field] / below[row["cell"]] for row in above if field in row]

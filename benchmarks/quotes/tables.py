@@ -57,7 +57,7 @@ def rows(folder: Path, name: str, /, **wanted: object) -> Sequence[Row]:
     """Return the rows of a file whose fields are as wanted: at least one.
 
     A tuple selects any of its values. A file of cells has a row for each figure, with the fields of
-    its cell. `experiments/hardness` names the rows of one experiment.
+    its cell, or one for each cell. `experiments/hardness` names the rows of one experiment.
     """
     file, _, experiment = name.partition("/")
     stored = json.loads((folder / f"{file}.json").read_text(encoding="utf-8"))
@@ -75,9 +75,10 @@ def rows(folder: Path, name: str, /, **wanted: object) -> Sequence[Row]:
 def _figures(cells: Sequence[Row]) -> Iterator[Row]:
     """Yield figures with the fields of their cell; `is_best` is the fastest of ours."""
     for number, cell in enumerate(cells):
-        ours = [one for one in cell["figures"] if one.get("is_ours") and "median_us" in one]
+        figures = cell.get("figures", [{}])
+        ours = [one for one in figures if one.get("is_ours") and "median_us" in one]
         best = min(ours, key=lambda one: one["median_us"], default=None)
-        for one in cell["figures"]:
+        for one in figures:
             medians = {name: seen["median"] for name, seen in one.get("measures", {}).items()}
             place = {"cell": number, "is_best": one is best}
             yield cell | cell.get("facts", {}) | one | medians | place

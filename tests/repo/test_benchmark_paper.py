@@ -118,7 +118,7 @@ def test_tables_and_pictures_are_written(whole_run):
         assert f"### {title}" in text
     pictures = {file.name for file in folder.glob("*.png")}
     assert pictures == {
-        "paper_evaluations.png", "paper_times.png", "paper_overview.png", "paper_proteins.png",
+        "paper_evaluations.png", "paper_times.png", "paper_proteins.png",
         "paper_approximate.png",
     }  # fmt: skip
 

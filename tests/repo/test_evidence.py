@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks.evidence.__main__ import main
+from benchmarks.evidence.__main__ import PICTURES, main
 from benchmarks.evidence.overview import race_in
 from matplotlib.image import imread
 
@@ -16,11 +16,17 @@ def drawn(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("name", ["overview"])
+@pytest.mark.parametrize("name", PICTURES)
 def test_pictures_are_those_that_the_program_draws(drawn, name):
     new, kept = imread(drawn / f"{name}.png"), imread(ROOT / "docs" / "images" / f"{name}.png")
     assert np.allclose(new.shape, kept.shape, rtol=0.05)  # versions of matplotlib differ a little
     assert np.unique(new).size > 20
+
+
+def test_every_picture_is_shown():
+    pages = "\n".join(page.read_text() for page in (ROOT / "docs" / "evidence").glob("*.md"))
+    pages += (ROOT / "README.md").read_text()
+    assert all(f"images/{name}.png)" in pages for name in PICTURES)
 
 
 def test_the_fastest_other_is_exact():
