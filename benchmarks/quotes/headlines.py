@@ -2,7 +2,7 @@
 
 A line with a measured number, as "7.0 times", "27.3 µs" or "3 of 40", must have a word of a stored
 figure that agrees: 6.98 for MNIST allows "7.0 times" and "7 times" where a line names MNIST. All
-else of a sentence is free.
+else is free, and so is a line that cites: one with "Cited" or a link to another site.
 """
 
 import re
@@ -26,8 +26,10 @@ _MEASURED = re.compile(rf"{_NUMBER}(?= ?×| times| µs| ms| million| of \d)|(?<=
 
 def unknown_figures(page: str, known: Mapping[str, Sequence[float]]) -> Iterator[str]:
     """Yield the measured numbers of a page that agree with no figure of a word in their line."""
+    is_code = False
     for number, line in enumerate(page.splitlines(), 1):
-        if line.startswith(("|", "<", "!", "    ", "```")):
+        is_code ^= line.startswith("```")
+        if is_code or line.startswith(("|", "<", "!", "Cited")) or "](http" in line:
             continue
         found = [text for pair in _MEASURED.findall(line) for text in pair if text]
         if found:  # then every decimal number is one

@@ -48,6 +48,9 @@ def test_every_file_of_results_is_shown():
         ("27.3 µs on MovieLens", ""),
         ("27.4 µs on MovieLens", "27.4"),
         ("| 7.1 times |", ""),
+        ("[Its authors](https://example.org) say 7.1 times", ""),
+        ("Cited: 7.1 times", ""),
+        ("```\n7.1 times\n```", ""),
         ("Python 3.10 and 100 threads", ""),
     ],
 )
