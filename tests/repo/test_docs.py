@@ -2,9 +2,13 @@
 
 import ast
 import ctypes
+import io
+import itertools
 import re
 import subprocess
 import sys
+import tokenize
+from code import InteractiveConsole
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -50,9 +54,11 @@ def blocks(page, language):
     return [code for name, code in found if name.strip() == language and ">>>" not in code]
 
 
+PASTED = [ROOT / "README.md", ROOT / "docs" / "index.md"]
 PLAIN = [
     pytest.param(page, number, code, id=f"{path_of(page)}-{number}")
     for page in PAGES
+    if page not in PASTED
     for number, code in enumerate(blocks(page, "python"))
 ]
 
@@ -111,6 +117,37 @@ def test_blocks_without_prompts_run(page, number, code, tmp_path, monkeypatch, c
         assert (hits.indices == wanted.indices).all()
     if page.name == "hardness.md":
         assert "Hardness of 500 of 500 objects" in capsys.readouterr().out
+
+
+def paste(text, console, capsys):
+    """Paste a block, line by line; what a line shows must stand in comments beside or below it."""
+    lines = [*text.splitlines(), ""]
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    comments = {one.start[0]: one.string for one in tokens if one.type == tokenize.COMMENT}
+    for number, line in enumerate(lines, 1):
+        console.push(line)
+        shown = capsys.readouterr()
+        assert shown.err == ""
+        if shown.out:
+            said = [comments[number]] if number in comments else []
+            said += itertools.takewhile(lambda after: after.startswith("#"), lines[number:])
+            assert [comment.removeprefix("# ") for comment in said] == shown.out.splitlines()
+
+
+@pytest.mark.parametrize("page", PASTED, ids=path_of)
+def test_blocks_can_be_pasted_and_show_what_their_comments_say(page, capsys):
+    """All blocks of a page go into one console, as into plain Python."""
+    console = InteractiveConsole()
+    for block in blocks(page, "python"):
+        paste(block, console, capsys)
+
+
+def test_wrong_comments_and_errors_of_pasted_blocks_are_seen(capsys):
+    paste("1 + 1  # 2\nprint('a\\nb')\n# a\n# b\n'# 5'  # '# 5'", InteractiveConsole(), capsys)
+    wrong = ("1 + 1  # 3", "print('a\\nb')  # a", "1 + 1", "1 / 0", "def f():\n    0\nf()")
+    for block in wrong:
+        with pytest.raises(AssertionError):
+            paste(block, InteractiveConsole(), capsys)
 
 
 def run_as_a_program(code, tmp_path):
