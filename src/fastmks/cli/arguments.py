@@ -20,8 +20,8 @@ def as_options(text: str, **renamed: str) -> str:
     --------
     >>> as_options("Choose others (columns=), or pass algorithm='scan'.")
     'Choose others (--columns), or pass --algorithm scan.'
-    >>> as_options("Say the form with form=.", form="output_form")
-    'Say the form with --output-form.'
+    >>> as_options("Say the format with form=.", form="output_form")
+    'Say the format with --output-form.'
     >>> as_options("Pass header=True or header=False.")
     'Pass --header or --no-header.'
     """

@@ -222,7 +222,7 @@ def _read_facts(metadata: Any, name: str) -> Mapping[str, Any]:
             f"{name} is of version {version!s:.20} of the format; this fastmks reads version "
             f"{VERSION}. Read it with the fastmks that wrote it, or a later one."
         )
-    facts = _read_json(metadata.get("facts", ""), f"what {name} has for facts")
+    facts = _read_json(metadata.get("facts", ""), f"the text of the facts of {name}")
     if not isinstance(facts, dict):
         raise IndexFileError(f"the facts of {name} must be a JSON object.")
     return facts
@@ -245,7 +245,7 @@ def _read_entries(header: dict[str, Any], data: int, size: int, name: str) -> di
         at = entry.end
     if at != size:
         state = "is cut" if size < at else "is damaged"
-        raise IndexFileError(f"{name} {state}: it has {size} bytes, its header speaks of {at}.")
+        raise IndexFileError(f"{name} {state}: it has {size} bytes, its header says {at}.")
     return entries
 
 

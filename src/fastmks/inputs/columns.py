@@ -70,7 +70,7 @@ class _Columns:
         if reading.columns is not None:
             self.objects = [self._find(name, "columns") for name in reading.columns]
         if not self.objects:
-            raise InvalidArgument(f"{file} has no column besides that of ids.")
+            raise InvalidArgument(f"{file} has no column but that of ids.")
         self.kind = self._kind()
 
     @property

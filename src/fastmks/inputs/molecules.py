@@ -23,7 +23,7 @@ class Fingerprints:
         from rdkit.Chem import rdFingerprintGenerator
 
         if check_count("bits", bits) % 8:
-            raise InvalidArgument(f"bits must be a multiple of 8, which fill bytes; got {bits}.")
+            raise InvalidArgument(f"bits must be a multiple of 8, to fill bytes; got {bits}.")
         reach = 0 if radius == 0 else check_count("radius", radius)
         self._generator = rdFingerprintGenerator.GetMorganGenerator(radius=reach, fpSize=bits)
 

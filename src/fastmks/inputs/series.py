@@ -83,7 +83,9 @@ def _ts_line(text: str, header: _Header, place: str) -> Floats:
     channels = [_numbers(part.split(","), place) for part in parts]
     if len({len(channel) for channel in channels}) > 1:
         lengths = ", ".join(str(len(channel)) for channel in channels)
-        raise InvalidArgument(f"{place}: channels of one series must be as long; got {lengths}.")
+        raise InvalidArgument(
+            f"{place}: channels of one series must have one length; got {lengths}."
+        )
     return channels[0] if len(channels) == 1 else np.stack(channels, axis=1)
 
 

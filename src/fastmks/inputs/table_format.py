@@ -173,7 +173,7 @@ def lay_out(
     else:
         used = tuple(_find(name, named, file, "columns") for name in reading.columns)
     if not used:
-        raise InvalidArgument(f"{file} has no column besides that of ids.")
+        raise InvalidArgument(f"{file} has no column but that of ids.")
     if reading.header is None and not has_header:
         _check_unused(first, rows, used, file)
     return Layout(delimiter, has_header, tuple(named), id_at if reading.has_ids else None, used)

@@ -36,7 +36,8 @@ def output_form(path: str | os.PathLike[str]) -> str:
     if suffix not in _SUFFIXES:
         known = ", ".join(f".{known}" for known in sorted(_SUFFIXES))
         raise InvalidArgument(
-            f"hits are written to files that end in {known}; got {name!r}. Say the form with form=."
+            f"hits are written to files that end in {known}; got {name!r}. Say the format with "
+            "form=."
         )
     return _SUFFIXES[suffix]
 

@@ -162,7 +162,7 @@ def _foreign_site(path: str, headers: Headers) -> RefusalError | None:
     return RefusalError(
         403,
         "ForeignSite",
-        "a browser asks for a page of another site, which may not search here. Open the page of "
+        "the request is from a page of another site, which may not search here. Open the page of "
         "this service, or ask from outside a browser.",
     )
 

@@ -174,7 +174,7 @@ class TestProgram:
             ),
             ("build bytes -o i.fmks", 1, "and no text. Say its format with --form."),
             ("build n.csv -o i.fmks", 1, "choose other columns (--columns), or say which one"),
-            ("search x.fmks q.npy -o h.xls", 2, "got 'h.xls'. Say the form with --output-form."),
+            ("search x.fmks q.npy -o h.xls", 2, "got 'h.xls'. Say the format with --output-form."),
             ("search x.fmks q.npy --budget 50", 1, "budget needs --algorithm tree"),
             ("build radius=2.csv -o i.fmks", 1, "No such file or directory: radius=2.csv"),
             ("build x.npy -o i.fmks --kernel foo:rank=3", 2, "'foo:rank=3'"),

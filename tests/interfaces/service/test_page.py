@@ -88,8 +88,8 @@ def test_sets_and_texts_of_ones_own_are_searched_for():
     assert "whole numbers" in numbers.refusal(kernel="own", object=["b"])
     texts = Page(Index([{"a", "1"}, {"1"}], kernels.Jaccard()))
     assert texts.compare(kernel="own", object=["1"], k=1)["hits"][0]["value"] == 1.0
-    assert "texts or numbers" in texts.refusal(kernel="own", object=[["a"]])
-    assert "texts or numbers" in texts.refusal(kernel="own", object="a")
+    assert "strings or numbers" in texts.refusal(kernel="own", object=[["a"]])
+    assert "strings or numbers" in texts.refusal(kernel="own", object="a")
     words = Page(Index(WORDS, kernels.SmithWaterman()))
     assert words.compare(kernel="own", object=WORDS[5], k=1)["hits"][0]["id"] == "5"
     for bad in (7, "A" * 10_001, [WORDS[0]]):

@@ -434,7 +434,7 @@ class TestOtherFiles:
     def test_cut(self, tmp_path):
         data = to_bytes(large_record())
         (tmp_path / "file").write_bytes(data[:-1000])
-        message = f"is cut: it has {len(data) - 1000} bytes, its header speaks of {len(data)}"
+        message = f"is cut: it has {len(data) - 1000} bytes, its header says {len(data)}"
         with pytest.raises(IndexFileError, match=message):
             open_record(tmp_path / "file", mmap=True)
 

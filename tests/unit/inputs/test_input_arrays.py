@@ -389,7 +389,7 @@ class TestColumns:
             ({"x": [1.0], "y": ["a"]}, {}, "the column 'y' holds string"),
             ({"v": [[1.0], [1.0, 2.0]]}, {}, "column 'v', row 2: vectors have as many numbers"),
             ({"x": [1.0]}, {"columns": ["z"]}, "columns must name columns of .*; got 'z'"),
-            ({"x": [1.0]}, {"id_column": "x"}, "no column besides that of ids"),
+            ({"x": [1.0]}, {"id_column": "x"}, "no column but that of ids"),
             ({"x": [1.5], "y": [1.0]}, {"id_column": "x"}, "ids are whole numbers or strings"),
         ],
         ids=range(6),

@@ -140,7 +140,7 @@ class TestSeries:
         [
             (HEADER + "1,?,3:a\n", "line 6: number 2 of the series is ?; fill gaps"),
             (HEADER + "1,x:a\n", "line 6: a series is made of numbers"),
-            (HEADER + "1,2:3:a\n", "line 6: channels of one series must be as long; got 2, 1"),
+            (HEADER + "1,2:3:a\n", "line 6: channels of one series must have one length; got 2, 1"),
             (HEADER + "(0,1),(1,2):a\n", "line 6: series with time stamps are not read"),
             (HEADER + "NaN,NaN:a\n", "line 6: the series holds no number"),
             ("@problemName X\n1,2\n", "line 2: series come after a line '@data'"),

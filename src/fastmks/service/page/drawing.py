@@ -85,7 +85,7 @@ class Form:
             most = min(_MOST_WRITTEN, self.limits.letters)
             if isinstance(given, str) and len(given) <= most:
                 return given
-            raise InvalidArgument(f"object must be a text of at most {most:,} letters.")
+            raise InvalidArgument(f"object must be a string of at most {most:,} letters.")
         if self.name == "set":
             return self._read_set(given)
         raise InvalidArgument(
@@ -98,7 +98,7 @@ class Form:
         is_list = isinstance(given, list) and len(given) <= most
         if not is_list or not all(isinstance(one, kinds) for one in given):
             raise InvalidArgument(
-                f"object must be a list of at most {most:,} members, texts or numbers."
+                f"object must be a list of at most {most:,} members, strings or numbers."
             )
         if not self.has_numbers:
             return set(given)

@@ -4,9 +4,9 @@ import { count, element } from "./drawings.js";
 import { countAt, stepOf } from "./state.js";
 
 const HINTS = {
-  tree: "Walks a cover tree and prunes subtrees that cannot hold a match. Built at the first search, which takes long for many objects.",
+  tree: "Walks a cover tree and prunes subtrees that cannot hold a match. It is built at the first search, which takes long for many objects.",
   filter: "Bounds every value at low cost and evaluates the objects that the bounds do not prune.",
-  auto: "The index chooses by its measurements.",
+  auto: "Chooses between scan and filter by measured times.",
   scan: "Evaluates every object.",
 };
 /** The algorithms that the page offers, in the order of its list. */

@@ -133,7 +133,7 @@ function letters(form, one, query) {
       element("mark", { text: one.text.slice(run.at, run.at + run.length) }),
       one.text.slice(run.at + run.length),
     );
-    box.title = `${run.length} letters in a row are those of the query`;
+    box.title = `${run.length} letters in a row match the query`;
   } else {
     box.append(one.text);
   }

@@ -51,7 +51,7 @@ async function learn() {
   page.about = about;
   page.pictures.clear();
   const kernel = about.kernels[0]?.label ?? "";
-  const only = about.is_large ? " Only its own kernel is compared: it is large." : "";
+  const only = about.is_large ? " The index is large: only its own kernel is compared." : "";
   at("subject").textContent = `One query, several kernels: ${count(about.size)} ${about.kind}, indexed under ${kernel}.${only}`;
 }
 
@@ -180,7 +180,7 @@ function panelOf(kernel) {
 function showQuery(query) {
   const box = at("query");
   const shown = drawing(page.about.form, query);
-  const name = element("p", { className: "muted", text: query.id === null ? "your own" : `id ${query.id}` });
+  const name = element("p", { className: "muted", text: query.id === null ? "your own query" : `id ${query.id}` });
   box.replaceChildren(shown, name);
   box.setAttribute("aria-label", `The query: ${described(page.about.form, query)}`);
 }

@@ -37,7 +37,7 @@ export async function ask(path, { body, signal } = {}) {
 }
 
 function wordsOf(answer, status) {
-  if (status === 401) return "This service asks for a token.";
+  if (status === 401) return "This service needs a token.";
   if (status === 429 || status === 503) return "The service is busy. Try again in a moment.";
   const words = answer?.error?.message;
   return typeof words === "string" ? words : `The service failed (status ${status}).`;
