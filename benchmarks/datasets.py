@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -136,16 +137,21 @@ def squares_of(rows: Any) -> NDArray[np.float64]:
     return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
 
 
-def normal(n_objects: int, n_columns: int, *, n_queries: int) -> Problem:
-    """Return independent standard normal entries, float64."""
-    return _generated(
-        "normal", np.random.Generator.standard_normal, n_objects, n_columns, n_queries
+def _generated(
+    name: str, draw: Callable[..., Any], n_objects: int, n_columns: int, *, n_queries: int
+) -> Problem:
+    """Return independent entries, float64."""
+    random = np.random.default_rng(0)
+    return Problem(
+        name=f"{name} {n_objects} x {n_columns}",
+        origin="generated, seed 0",
+        objects=draw(random, (n_objects, n_columns)),
+        queries=draw(random, (n_queries, n_columns)),
     )
 
 
-def uniform(n_objects: int, n_columns: int, *, n_queries: int) -> Problem:
-    """Return independent entries, uniform between 0 and 1, float64."""
-    return _generated("uniform", np.random.Generator.random, n_objects, n_columns, n_queries)
+normal = partial(_generated, "normal", np.random.Generator.standard_normal)
+uniform = partial(_generated, "uniform", np.random.Generator.random)  # between 0 and 1
 
 
 def decaying(n_objects: int, n_columns: int, *, n_queries: int, is_turned: bool) -> Problem:
@@ -158,18 +164,6 @@ def decaying(n_objects: int, n_columns: int, *, n_queries: int, is_turned: bool)
     )
     note = f"axis i scaled by 1 / i{', then rotated' * is_turned}"
     return found.changed(objects, queries, note)
-
-
-def _generated(
-    name: str, draw: Callable[..., Any], n_objects: int, n_columns: int, n_queries: int
-) -> Problem:
-    random = np.random.default_rng(0)
-    return Problem(
-        name=f"{name} {n_objects} x {n_columns}",
-        origin="generated, seed 0",
-        objects=draw(random, (n_objects, n_columns)),
-        queries=draw(random, (n_queries, n_columns)),
-    )
 
 
 def turned(rows: NDArray[Any], n_axes: int | None = None) -> NDArray[Any]:

@@ -5,10 +5,8 @@
 Answers are bit-identical on all units; the program fails if they are not.
 """
 
-import argparse
 import os
 import sys
-import time
 from collections.abc import Sequence
 from functools import partial
 from statistics import median
@@ -17,8 +15,9 @@ from typing import Any
 import numpy as np
 
 import fastmks
-from benchmarks.harness import ratio, run_rounds
+from benchmarks.harness import ratio, run_rounds, seconds_of
 from benchmarks.report import markdown
+from benchmarks.suite import read_options
 from fastmks import Index, _core
 
 _DIMENSIONS = (64, 256, 784)
@@ -27,19 +26,15 @@ _BATCHES = (1, 64)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a table: microseconds of a query, and how many times faster than portable code."""
-    parser = argparse.ArgumentParser(prog="benchmarks.units", description=__doc__)
-    parser.add_argument("--objects", type=int, default=50_000)
-    parser.add_argument("--queries", type=int, default=256)
-    parser.add_argument("--rounds", type=int, default=5)
-    options = parser.parse_args(arguments)
+    options = read_options("units", __doc__, arguments)
+    n_objects, n_queries = options.objects or 50_000, options.queries or 256
     isas = _core.available_isas()
-    print(f"fastmks {fastmks.__version__}, {options.objects} objects, k = 1, one thread")
+    print(f"fastmks {fastmks.__version__}, {n_objects} objects, k = 1, one thread")
     rows = []
     for dimension in _DIMENSIONS:
         rng = np.random.default_rng(0)
         objects, queries = (
-            rng.standard_normal((n, dimension)).astype(np.float32)
-            for n in (options.objects, options.queries)
+            rng.standard_normal((n, dimension)).astype(np.float32) for n in (n_objects, n_queries)
         )
         indexes = [_built(objects, isa) for isa in isas]
         if len({index.search(queries, threads=1).values.tobytes() for index in indexes}) > 1:
@@ -47,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 1
         for batch in _BATCHES:
             runs = [partial(_lap, index, queries, batch) for index in indexes]
-            laps = run_rounds(runs, rounds=options.rounds, warmups=0)
+            laps = run_rounds(runs, rounds=options.rounds or 5, warmups=0)
             shown = [f"{median(own) * 1e6:.0f} µs, {ratio(laps[0], own):.1f}x" for own in laps]
             rows.append([dimension, batch, *shown])
     print(markdown(f"columns|queries at once|{'|'.join(isas)}", rows))
@@ -68,10 +63,8 @@ def _built(rows: Any, isa: str) -> Index:
 def _lap(index: Index, queries: Any, batch: int) -> float:
     """Return the seconds of a query when a batch is asked at once."""
     asked = queries if batch > 1 else queries[: max(8, len(queries) // 8)]
-    started = time.perf_counter()
-    for begin in range(0, len(asked), batch):
-        index.search(asked[begin : begin + batch], threads=1)
-    return (time.perf_counter() - started) / len(asked)
+    parts = [asked[begin : begin + batch] for begin in range(0, len(asked), batch)]
+    return seconds_of(lambda: [index.search(part, threads=1) for part in parts]) / len(asked)
 
 
 if __name__ == "__main__":

@@ -73,16 +73,8 @@ class ApproximateCell(ApproximateKey, Measured):
 
 def keys(problem: Problem, case: KernelCase, ks: tuple[int, ...]) -> list[ApproximateKey]:
     """Return the keys of a problem under a kernel."""
-    return [
-        ApproximateKey(
-            problem=problem.name,
-            n_objects=problem.n_objects,
-            n_queries=problem.n_queries,
-            kernel=case.name,
-            k=k,
-        )
-        for k in ks
-    ]
+    sizes = {"n_objects": problem.n_objects, "n_queries": problem.n_queries}
+    return [ApproximateKey(problem=problem.name, kernel=case.name, k=k, **sizes) for k in ks]
 
 
 def measure(

@@ -51,6 +51,44 @@ class Bar:
         return value <= self.limit if self.is_most else value >= self.limit
 
 
+def _over(is_peer: Callable[[Figure], bool]) -> _Value:
+    """Return the time of the fastest such peer over ours."""
+
+    def value(cell: Cell, ours: Figure) -> float | None:
+        peer = best_of(filter(is_peer, cell.figures))
+        if peer is None or peer.median_us is None or not ours.median_us:
+            return None
+        return peer.median_us / ours.median_us
+
+    return value
+
+
+_AS_THEY_COME = _over(lambda one: one.in_bar and not one.is_ours and one.name not in _BETTER_FORMS)
+_BEST_BRUTE = _over(lambda one: one.is_brute and one.in_bar)
+_MLPACKS_TIME = _over(lambda one: one.name.startswith(MLPACK))
+_FPSIM2S_TIME = _over(lambda one: one.name == FPSIM2)
+_BEST_ENGINES = _over(lambda one: one.is_ours and one.name != AUTO)
+
+
+def _times_less(cell: Cell, ours: Figure) -> float | None:
+    return ours.times_less
+
+
+def _mlpacks_work(cell: Cell, ours: Figure) -> float | None:
+    trees = [one for one in cell.figures if one.name.startswith(MLPACK)]
+    counts = [one.evaluations for one in trees if one.evaluations is not None]
+    return min(counts) / ours.evaluations if counts and ours.evaluations else None
+
+
+def _memory(cell: Cell, ours: Figure) -> float | None:
+    return None if ours.n_bytes is None else 1.0 + ours.n_bytes / data_bytes(cell)
+
+
+def _over_best_engine(cell: Cell, ours: Figure) -> float | None:
+    ratio = _BEST_ENGINES(cell, ours)
+    return None if ratio is None else 1.0 / ratio
+
+
 def find_bars(cells: Sequence[Cell], *, engine: str | None, has_tiles: bool) -> list[Bar]:
     """Return every bar that has cells; without an engine, for the fastest of each cell."""
     limit = _BATCH_TILES if has_tiles else _BATCH
@@ -64,17 +102,17 @@ def find_bars(cells: Sequence[Cell], *, engine: str | None, has_tiles: bool) -> 
     most, mean = {"is_most": True}, {"is_mean": True}
     declared: list[tuple[str, float, list[Cell], _Value, dict[str, bool]]] = [
         ("structured sets, batches", limit, batches, _times_less, {}),
-        ("structured sets, batches, peers as they come", limit, batches, _plainly, {}),
+        ("structured sets, batches, peers as they come", limit, batches, _AS_THEY_COME, {}),
         ("structured sets, single queries", _SINGLE, singles, _times_less, {}),
         ("isotropic normal, batches", 1.0, _batches(dense, "normal"), _times_less, {}),
         *(
-            (f"{name}, batches, best brute force", least, _batches(dense, name), _brute, {})
+            (f"{name}, batches, best brute force", least, _batches(dense, name), _BEST_BRUTE, {})
             for name, least in _BRUTE.items()
         ),
-        ("low dimension, mlpack's time", _TREE_TIME, low, _mlpacks_time, {}),
+        ("low dimension, mlpack's time", _TREE_TIME, low, _MLPACKS_TIME, {}),
         ("low dimension, mlpack's evaluations", _TREE_EVALUATIONS, low, _mlpacks_work, mean),
         (f"sparse rows, k = {MAIN_K}", _SPARSE, sparse, _times_less, {}),
-        ("fingerprints, FPSim2's time", _FINGERPRINTS, bits, _fpsim2s_time, {}),
+        ("fingerprints, FPSim2's time", _FINGERPRINTS, bits, _FPSIM2S_TIME, {}),
         ("evaluations, share of the scan's", 1.0, list(cells), scan_share, most),
         ("memory with the data, times the data", _MEMORY, dense, _memory, most),
         ("auto, times the best engine", _PLANNER, list(cells), _over_best_engine, most),
@@ -140,46 +178,3 @@ def _of(cell: Cell, engine: str | None, value: _Value) -> float | None:
 
 def _batches(cells: Iterable[Cell], name: str) -> list[Cell]:
     return [cell for cell in cells if cell.problem == name and cell.batch > 1]
-
-
-def _times_less(cell: Cell, ours: Figure) -> float | None:
-    return ours.times_less
-
-
-def _plainly(cell: Cell, ours: Figure) -> float | None:
-    peers = (one for one in cell.figures if one.in_bar and not one.is_ours)
-    return _over((one for one in peers if one.name not in _BETTER_FORMS), ours)
-
-
-def _brute(cell: Cell, ours: Figure) -> float | None:
-    return _over((one for one in cell.figures if one.is_brute and one.in_bar), ours)
-
-
-def _mlpacks_time(cell: Cell, ours: Figure) -> float | None:
-    return _over((one for one in cell.figures if one.name.startswith(MLPACK)), ours)
-
-
-def _mlpacks_work(cell: Cell, ours: Figure) -> float | None:
-    trees = [one for one in cell.figures if one.name.startswith(MLPACK)]
-    counts = [one.evaluations for one in trees if one.evaluations is not None]
-    return min(counts) / ours.evaluations if counts and ours.evaluations else None
-
-
-def _fpsim2s_time(cell: Cell, ours: Figure) -> float | None:
-    return _over((one for one in cell.figures if one.name == FPSIM2), ours)
-
-
-def _memory(cell: Cell, ours: Figure) -> float | None:
-    return None if ours.n_bytes is None else 1.0 + ours.n_bytes / data_bytes(cell)
-
-
-def _over_best_engine(cell: Cell, ours: Figure) -> float | None:
-    ratio = _over((one for one in cell.ours if one.name != AUTO), ours)
-    return None if ratio is None else 1.0 / ratio
-
-
-def _over(peers: Iterable[Figure], ours: Figure) -> float | None:
-    peer = best_of(peers)
-    if peer is None or peer.median_us is None or not ours.median_us:
-        return None
-    return peer.median_us / ours.median_us

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import median
 from typing import NamedTuple
 
@@ -101,13 +102,9 @@ def all_tables(kept: Kept[Cell]) -> str:
         _table(
             "workers|scan|model|tree|model",
             (
-                [cell.n_workers]
-                + [
-                    text
-                    for name in ("scan", "tree")
-                    for text in (cell.ms(name), _ms(forecast(cell, name, cores)))
-                ]
+                [cell.n_workers, cell.ms("scan"), scan, cell.ms("tree"), tree]
                 for cell in model
+                for scan, tree in [[_ms(forecast(cell, name, cores)) for name in ("scan", "tree")]]
             ),
         ),
         _ABOUT_SIMULATION,
@@ -162,16 +159,9 @@ def _simulated(cell: Cell) -> str:
     for n_objects in _SIZES:
         for algorithm in ("scan", "tree", "tree, power"):
             row = [f"{n_objects:.0e}".replace("e+0", "e"), algorithm]
-            for n_nodes in _NODES:
-                found = simulate(
-                    cell.facts,
-                    algorithm=algorithm,
-                    n_objects=n_objects,
-                    n_nodes=n_nodes,
-                    batch=cell.batch,
-                )
-                row.append(f"{_ms(found.model)} ({_ms(found.simulated)})")
-            rows.append(row)
+            law = partial(simulate, cell.facts, algorithm=algorithm, batch=cell.batch)
+            found = (law(n_objects=n_objects, n_nodes=n_nodes) for n_nodes in _NODES)
+            rows.append([*row, *(f"{_ms(one.model)} ({_ms(one.simulated)})" for one in found)])
     return markdown(f"objects|nodes|{'|'.join(map(str, _NODES))}", rows)
 
 
