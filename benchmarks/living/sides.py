@@ -134,6 +134,7 @@ def contestants(section: str | None = None) -> list[Contestant]:
             name=FASTMKS,
             build=_build_fastmks,
             loads={how: partial(_load_fastmks, **options) for how, options in ours.items()},
+            needs="fastmks",
             is_ours=True,
         ),
         Contestant(

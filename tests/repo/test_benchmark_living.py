@@ -1,6 +1,8 @@
 """The program of living indexes: its counting, its judgement, its files; never its times."""
 
 import json
+import subprocess
+import sys
 import threading
 from dataclasses import replace
 
@@ -18,6 +20,7 @@ from benchmarks.suite import Kept
 
 import fastmks
 from support.inside import snapshot_of
+from support.paths import ROOT
 
 SMALL = decaying(200, 20, 6)
 TINY = ["--quick", "--objects", "300", "--queries", "5", "--seconds", "0.02"]
@@ -29,7 +32,7 @@ KEY = Key(
 @pytest.fixture
 def no_peer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody but fastmks is installed."""
-    monkeypatch.setattr(sides, "is_installed", lambda name: False)
+    monkeypatch.setattr(sides, "is_installed", lambda name: name == "fastmks")
 
 
 def ours() -> sides.Contestant:
@@ -221,6 +224,18 @@ def test_files_are_loaded_by_fresh_processes(tmp_path, monkeypatch):
     )
     assert "| to first answer ms |" in text
     assert "| pss mb |" in text
+
+
+def test_a_fresh_process_imports_the_library_before_it_loads_a_file():
+    """Otherwise the import would be timed, and its memory counted as that of the index."""
+    script = """
+import sys
+from benchmarks.living import sides, visitor
+assert "fastmks" not in sys.modules  # peers do not import it
+assert sides.find_contestant(sides.FASTMKS).missing is None
+assert "fastmks" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=ROOT)
 
 
 def test_a_process_that_fails_is_a_failure_of_its_own(tmp_path):
