@@ -105,19 +105,14 @@ class Collector:
             self.note("no --data: generated problems and scikit-learn's digits only")
 
     def note(self, line: str) -> None:
-        """Print a line, and keep it for the report."""
-        print(line, file=sys.stderr, flush=True)
-        self.notes.append(line)
+        """Print a line once, and keep it for the report."""
+        if line not in self.notes:
+            print(line, file=sys.stderr, flush=True)
+            self.notes.append(line)
 
     def wants(self, name: str) -> bool:
         """Whether a set is among those asked for."""
         return self._options.only is None or name in self._options.only
-
-    @property
-    def data(self) -> Path:
-        """The folder of data, which must be given."""
-        assert self.folder is not None
-        return self.folder
 
     def folder_with(self, file: str) -> Path | None:
         """Return the folder of data if it has a file; note a missing file."""

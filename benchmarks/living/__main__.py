@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.living.cell import Cell, Trial, key_of, run_cell, trials_of
-from benchmarks.living.changes import Cases, Ground, adding, mixing, removing
+from benchmarks.living.changes import Ground, adding, mixing, removing
 from benchmarks.living.files import files
 from benchmarks.living.moving import move_stages, move_trials
 from benchmarks.living.sides import contestants
@@ -21,13 +21,8 @@ from benchmarks.living.stage import Stage, collect
 from benchmarks.living.tables import all_tables, checks
 from benchmarks.suite import Run, Suite
 
-SECTIONS = ("adding", "moving", "removing", "mixing", "files")
-_CHANGES: dict[str, Callable[[Ground], Cases]] = {
-    "adding": adding,
-    "removing": removing,
-    "mixing": mixing,
-    "files": files,
-}
+_CHANGES = {one.__name__: one for one in (adding, removing, mixing, files)}
+SECTIONS = ("moving", *_CHANGES)
 _MEMORY_CASES = ("four processes", "90 % removed")  # bytes hardly vary: one round
 
 

@@ -3,12 +3,12 @@
 Peers are imported when they are needed, so that a process has only what it uses.
 """
 
-import importlib
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -69,10 +69,10 @@ class _Faiss(Side):
         return np.asarray(self.index.search(queries, k)[1])
 
     def copy(self) -> Side:
-        return _Faiss(_module("faiss").clone_index(self.index), self.threads)
+        return _Faiss(import_module("faiss").clone_index(self.index), self.threads)
 
     def save(self, file: Path) -> None:
-        _module("faiss").write_index(self.index, str(file))
+        import_module("faiss").write_index(self.index, str(file))
 
 
 class _Usearch(Side):
@@ -87,10 +87,6 @@ class _Usearch(Side):
     def search(self, queries: _Rows, k: int) -> _Ids:
         found = self.index.search(queries, k, exact=True, threads=self.threads)
         return np.asarray(found.keys).astype(np.int64).reshape(len(queries), -1)
-
-
-def _module(name: str) -> Any:
-    return importlib.import_module(name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,16 +120,15 @@ class Contestant:
 
 def contestants(section: str | None = None) -> list[Contestant]:
     """Return all contestants, or those of a section, ours first."""
-    ours: dict[str, dict[str, Any]] = {
-        "load": {},
-        "load, verify=False": {"verify": False},
-        "load, mmap=False": {"mmap": False},
-    }
     everyone = [
         Contestant(
             name=FASTMKS,
             build=_build_fastmks,
-            loads={how: partial(_load_fastmks, **options) for how, options in ours.items()},
+            loads={
+                "load": _load_fastmks,
+                "load, verify=False": partial(_load_fastmks, verify=False),
+                "load, mmap=False": partial(_load_fastmks, mmap=False),
+            },
             needs="fastmks",
             is_ours=True,
         ),
@@ -174,36 +169,36 @@ def find_contestant(name: str) -> Contestant:
 
 
 def _build_fastmks(rows: _Rows, ids: _Ids | None, threads: int) -> Side:
-    index = _module("fastmks").Index(rows, algorithm="filter", ids=ids, threads=threads)
+    index = import_module("fastmks").Index(rows, algorithm="filter", ids=ids, threads=threads)
     return Side(index, threads)
 
 
 def _load_fastmks(file: str, threads: int, **options: Any) -> Side:
-    return Side(_module("fastmks").load(file, threads=threads, **options), threads)
+    return Side(import_module("fastmks").load(file, threads=threads, **options), threads)
 
 
 def _build_faiss(rows: _Rows, ids: _Ids | None, threads: int) -> Side:
-    faiss = _module("faiss")
+    faiss = import_module("faiss")
     index = faiss.IndexIDMap2(faiss.IndexFlatIP(rows.shape[1]))
     index.add_with_ids(rows, _numbers(rows) if ids is None else ids)
     return _Faiss(index, threads)
 
 
 def _load_faiss(file: str, threads: int, flag: str | None = None) -> Side:
-    faiss = _module("faiss")
+    faiss = import_module("faiss")
     return _Faiss(faiss.read_index(file, getattr(faiss, flag) if flag else 0), threads)
 
 
 def _build_usearch(rows: _Rows, ids: _Ids | None, threads: int, **options: int) -> Side:
     dtype = "f32" if rows.dtype == np.float32 else "f64"
-    usearch = _module("usearch.index")
+    usearch = import_module("usearch.index")
     index = usearch.Index(ndim=rows.shape[1], metric="ip", dtype=dtype, **options)
     index.add(_numbers(rows) if ids is None else ids, rows, threads=threads)
     return _Usearch(index, threads)
 
 
 def _load_usearch(file: str, threads: int, *, is_view: bool) -> Side:
-    return _Usearch(_module("usearch.index").Index.restore(file, view=is_view), threads)
+    return _Usearch(import_module("usearch.index").Index.restore(file, view=is_view), threads)
 
 
 def _numbers(rows: _Rows) -> _Ids:

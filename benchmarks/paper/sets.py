@@ -145,5 +145,5 @@ def all_sets(collector: Collector, *, n_objects: int, n_queries: int) -> Iterato
         return
     for one in ROWS:
         is_wanted = collector.wants(one.row) or collector.wants(one.file.partition(".")[0])
-        if collector.folder_with(one.file) and is_wanted:
-            yield cut(one.read(collector.data), one.row, one.sizes, one.kind, one.note)
+        if (folder := collector.folder_with(one.file)) and is_wanted:
+            yield cut(one.read(folder), one.row, one.sizes, one.kind, one.note)

@@ -27,13 +27,11 @@ _WITHOUT_GRAPHS = ("aloi", "normal")  # an approximate graph is built for the ot
 
 def _measure(run: Run[Cell]) -> None:
     pace = Pace(rounds=run.sizes.rounds, lap_seconds=run.sizes.lap_seconds)
-    noted: set[str] = set()
     for source in find_sources(run.collector):
         n_queries = max(_batches(run, source))
         given = source.read(*run.collector.limits(run.sizes.n_objects, n_queries))
         for entrant in given.entrants():
-            if entrant.missing and entrant.name not in noted:
-                noted.add(entrant.name)
+            if entrant.missing:
                 run.collector.note(f"{NOT_INSTALLED}: {entrant.name}")
         contests = contests_of(run, source, given)
         run.expect(sum(len(keys_of(contest)) for contest in contests))

@@ -5,11 +5,11 @@ made ready once for a set, a kernel and a number of threads, and then asked batc
 cosine every peer gets unit vectors; what that took is shown, not timed.
 """
 
-import importlib
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from benchmarks.datasets import squares_of
 from benchmarks.harness import Answer, map_in_threads, seconds_of, timed
-from benchmarks.race.entrant import Entrant, Ready, RefusedError, Task, products_only
+from benchmarks.race.entrant import Entrant, Ready, RefusedError, Task
 from benchmarks.race.mlpack import prepare_mlpack
 from benchmarks.race.names import MLPACK
 from benchmarks.race.numpy_search import prepare_numpy, select_by_groups, select_plainly
@@ -68,7 +68,7 @@ def entrants() -> list[Entrant]:
 
 
 def _brute(name: str, needs: str, prepare: Callable[[Task], Ready]) -> Entrant:
-    return Entrant(name=name, prepare=products_only(prepare), needs=(needs,), is_brute=True)
+    return Entrant(name=name, prepare=prepare, needs=(needs,), is_brute=True, only_products=True)
 
 
 def _mlpack(base: float) -> Entrant:
@@ -86,8 +86,9 @@ def hnswlib() -> Entrant:
     """Return an approximate graph index, which is in no bar; always one thread."""
     return Entrant(
         name="hnswlib",
-        prepare=products_only(_prepare_hnswlib),
+        prepare=_prepare_hnswlib,
         needs=("hnswlib",),
+        only_products=True,
         is_exact=False,
         in_bar=False,
         one_thread_only=True,
@@ -95,7 +96,7 @@ def hnswlib() -> Entrant:
 
 
 def _prepare_flat(task: Task) -> Ready:
-    return _faiss(task, _module("faiss").IndexFlatIP(task.problem.n_columns))
+    return _faiss(task, import_module("faiss").IndexFlatIP(task.problem.n_columns))
 
 
 def _prepare_tuned(task: Task) -> Ready:
@@ -103,7 +104,7 @@ def _prepare_tuned(task: Task) -> Ready:
 
     From version 1.15 on its limit is a number of queries times columns; before, of queries.
     """
-    cvar, ready = _module("faiss").cvar, _prepare_flat(task)
+    cvar, ready = import_module("faiss").cvar, _prepare_flat(task)
     usual = cvar.distance_compute_blas_threshold
     limit = _FAISS_QUERIES * (task.problem.n_columns if usual > _MOST_QUERIES_LIMIT else 1)
 
@@ -135,7 +136,7 @@ def _prepare_rotated(task: Task) -> Ready:
 def _panorama(task: Task) -> Any:
     columns = task.problem.n_columns
     n_levels = min(columns, max(2, min(columns // _LEVEL_COLUMNS, _MOST_LEVELS)))
-    return _module("faiss").IndexFlatIPPanorama(columns, n_levels, _PANORAMA_BATCH)
+    return import_module("faiss").IndexFlatIPPanorama(columns, n_levels, _PANORAMA_BATCH)
 
 
 def _faiss(task: Task, index: Any, objects: _Rows | None = None) -> Ready:
@@ -150,7 +151,7 @@ def _faiss(task: Task, index: Any, objects: _Rows | None = None) -> Ready:
 
 
 def _prepare_usearch(task: Task) -> Ready:
-    usearch, objects = _module("usearch.index"), task.units.objects
+    usearch, objects = import_module("usearch.index"), task.units.objects
 
     def search(queries: _Rows, k: int) -> Answer:
         metric = usearch.MetricKind.IP
@@ -163,7 +164,7 @@ def _prepare_usearch(task: Task) -> Ready:
 
 def _prepare_sklearn(task: Task) -> Ready:
     objects, more = _augmented(task)
-    neighbors = _module("sklearn.neighbors").NearestNeighbors
+    neighbors = import_module("sklearn.neighbors").NearestNeighbors
     finder, seconds = timed(neighbors(algorithm="brute", n_jobs=task.threads).fit, objects)
 
     def search(some: _Rows, k: int) -> Answer:
@@ -176,7 +177,7 @@ def _prepare_sklearn(task: Task) -> Ready:
 
 def _prepare_ball_tree(task: Task) -> Ready:
     objects, more = _augmented(task)
-    tree, seconds = timed(_module("sklearn.neighbors").BallTree, objects)
+    tree, seconds = timed(import_module("sklearn.neighbors").BallTree, objects)
 
     def search(some: _Rows, k: int) -> Answer:
         n_parts = 1 if len(some) < 2 * task.threads else task.threads
@@ -211,7 +212,7 @@ def _prepare_hnswlib(task: Task) -> Ready:
         raise RefusedError(f"over {_MOST_LINKED} objects: not built")
     space = "cosine" if task.case.kernel.is_normalized else "ip"
     started = time.perf_counter()
-    index = _module("hnswlib").Index(space=space, dim=problem.n_columns)
+    index = import_module("hnswlib").Index(space=space, dim=problem.n_columns)
     index.set_num_threads(1)
     index.init_index(
         max_elements=problem.n_objects, M=_LINKS, ef_construction=_BUILD_WIDTH, random_seed=100
@@ -230,7 +231,3 @@ def _prepare_hnswlib(task: Task) -> Ready:
         n_bytes=lambda: int(index.index_file_size()),
         build_seconds=seconds,
     )
-
-
-def _module(name: str) -> Any:
-    return importlib.import_module(name)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeAlias
 
 from benchmarks import datasets
 from benchmarks.datasets import COUNTS_FILES, Problem, Table
@@ -48,12 +49,15 @@ _ORDER = (  # those that take the least time first: a run that was stopped has m
 )  # fmt: skip
 
 
+_Entrants: TypeAlias = Callable[[], Sequence[Entrant]]  # new ones with each call
+
+
 @dataclass(frozen=True, eq=False)
 class Given:
-    """A set that was read, and its entrants; new entrants with each call."""
+    """A set that was read, and its entrants."""
 
     problem: Problem
-    entrants: Callable[[], Sequence[Entrant]]
+    entrants: _Entrants
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +82,9 @@ def _sources(collector: Collector) -> Iterator[Source]:
     generated = _GENERATED if folder is None else ["normal"]
     dense = partial(Source, cases=_DENSE, n_queries=_N_DENSE_QUERIES)
     for name, table in _TABLES.items():
-        if collector.wants(name) and collector.folder_with(table.file):
-            yield dense(name, read=partial(_read_dense, collector, table))
+        if collector.wants(name) and (folder := collector.folder_with(table.file)):
+            rows = partial(table.read, folder, "float32")
+            yield dense(name, read=partial(_cut, collector, entrants, rows))
     for name in filter(collector.wants, generated):
         yield dense(name, read=partial(_generate, name))
     if is_installed("scipy"):
@@ -96,15 +101,18 @@ def _sparse_sources(collector: Collector) -> Iterator[Source]:
     if collector.folder is None and collector.wants("zipf text"):
         yield sparse("zipf text", (LINEAR, COSINE), read=_generate_text)
     for name, file in COUNTS_FILES.items():
-        if collector.wants(name) and collector.folder_with(file):
-            yield sparse(name, (LINEAR, COSINE), read=partial(_read_words, collector, name))
+        if collector.wants(name) and (folder := collector.folder_with(file)):
+            rows = partial(datasets.read_counts, folder, name)
+            read = partial(_cut, collector, sparse_entrants, rows)
+            yield sparse(name, (LINEAR, COSINE), read=read)
     if collector.wants("proteins") and collector.folder_with(SEQUENCES_FILE):
         yield sparse("proteins", (SPECTRUM,), read=partial(_read_proteins, collector))
 
 
-def _read_dense(collector: Collector, table: Table, n_objects: int, n_queries: int) -> Given:
-    found = table.read(collector.data, "float32")
-    return Given(collector.cut(found, n_objects, n_queries), entrants)
+def _cut(
+    collector: Collector, entrants: _Entrants, read: Callable[[], Problem], *most: int
+) -> Given:
+    return Given(collector.cut(read(), *most), entrants)
 
 
 def _generate(name: str, n_objects: int, n_queries: int) -> Given:
@@ -115,11 +123,6 @@ def _generate(name: str, n_objects: int, n_queries: int) -> Given:
 def _generate_text(n_objects: int, n_queries: int) -> Given:
     made = datasets.zipf_counts(min(n_objects, 20_000), 20_000, n_queries=n_queries)
     return Given(made, sparse_entrants)
-
-
-def _read_words(collector: Collector, name: str, n_objects: int, n_queries: int) -> Given:
-    found = datasets.read_counts(collector.data, name)
-    return Given(collector.cut(found, n_objects, n_queries), sparse_entrants)
 
 
 def _read_proteins(collector: Collector, n_objects: int, n_queries: int) -> Given:

@@ -83,6 +83,7 @@ class Entrant:
     is_exact: bool = True  # promises the true answers
     in_bar: bool = True  # peers: whether the bars are about it
     is_brute: bool = False
+    only_products: bool = False  # and cosines, but no powers of them
     only_low: bool = False  # on sets of low dimension only
     whole_batch_only: bool = False  # the largest batch in one thread only
     one_thread_only: bool = False
@@ -119,6 +120,8 @@ def enter(entrant: Entrant, task: Task) -> Entry:
     if entrant.missing:
         failure = f"{NOT_INSTALLED}: {', '.join(entrant.missing)}"
         return Entry(entrant, failure=failure, is_refused=True)
+    if entrant.only_products and task.case.degree != 1:
+        return Entry(entrant, failure=f"knows no kernel {task.case.name}", is_refused=True)
     try:
         with pinned(task.threads, task.threads):
             return Entry(entrant, entrant.prepare(task))
@@ -126,14 +129,3 @@ def enter(entrant: Entrant, task: Task) -> Entry:
         return Entry(entrant, failure=str(refusal), is_refused=True)
     except Exception as error:
         return Entry(entrant, failure=f"{type(error).__name__}: {error}")
-
-
-def products_only(prepare: Callable[[Task], Ready]) -> Callable[[Task], Ready]:
-    """Return `prepare` for a peer with inner products and cosines, but no powers of them."""
-
-    def prepare_or_refuse(task: Task) -> Ready:
-        if task.case.degree != 1:
-            raise RefusedError(f"knows no kernel {task.case.name}")
-        return prepare(task)
-
-    return prepare_or_refuse
