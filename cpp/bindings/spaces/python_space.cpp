@@ -9,12 +9,6 @@
 namespace fastmks::bindings {
 namespace {
 
-struct PythonBatch final : QueryBatch {
-    PythonBatch(const PythonSpace& space_, std::size_t begin_, std::size_t end_)
-        : QueryBatch(begin_, end_), space(space_) {}
-    const PythonSpace& space;
-};
-
 // The number of objects in one call for self values.
 constexpr std::size_t self_values_per_call = 256;
 
@@ -100,10 +94,6 @@ bool PythonSpace::accepts(const Space& queries) const noexcept {
     return other && other->value_ == value_ && other->bound_ == bound_;
 }
 
-std::unique_ptr<QueryBatch> PythonSpace::batch(std::size_t begin, std::size_t end) const {
-    return std::make_unique<PythonBatch>(*this, begin, end);
-}
-
 void PythonSpace::evaluate(const QueryBatch& queries, Selection objects, double* out,
                            std::size_t stride) const {
     call(value_, queries, objects, out, stride);
@@ -185,16 +175,16 @@ nb::object PythonSpace::items(Selection objects) const {
 
 void PythonSpace::call(const PythonFunction& function, const QueryBatch& queries, Selection objects,
                        double* out, std::size_t stride) const {
-    const auto& batch = static_cast<const PythonBatch&>(queries);
+    const auto& asked = static_cast<const PythonSpace&>(queries.space);
     if (objects.size == 0) return;
     WithGil with_gil;
     const nb::object alive = held();
-    const nb::object queries_alive = batch.space.held();
-    for (std::size_t i = 0; i < batch.size; ++i) {
+    const nb::object queries_alive = asked.held();
+    for (std::size_t i = 0; i < queries.size; ++i) {
         with_gil.let_python_end();
         if (PyErr_CheckSignals() != 0) nb::raise_python_error();
-        const std::size_t query = batch.begin + i;
-        const nb::object x = batch.space.item(query);
+        const std::size_t query = queries.begin + i;
+        const nb::object x = asked.item(query);
         if (function.block.is_valid()) {
             // A list of its own for each call: the function may change it.
             const nb::object returned = function.block(x, items(objects));

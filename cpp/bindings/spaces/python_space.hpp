@@ -35,7 +35,6 @@ public:
     std::size_t self_evaluations(std::size_t position) const noexcept override;
     bool is_zero(std::size_t position) const override;
     bool accepts(const Space& queries) const noexcept override;
-    std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override;
     void evaluate(const QueryBatch& queries, Selection objects, double* out,
                   std::size_t stride) const override;
     const UpperBounds* bounds() const noexcept override { return bound_.exists() ? this : nullptr; }

@@ -8,7 +8,7 @@ namespace fastmks::bindings {
 namespace {
 
 std::shared_ptr<SetStore> bit_store(const Array<std::uint64_t, 2>& words) {
-    return std::make_shared<BitStore>(words.data(), words.shape(0), words.shape(1));
+    return make_bit_store(words.data(), words.shape(0), words.shape(1));
 }
 
 std::shared_ptr<SetStore> member_store(const Array<std::int64_t, 1>& offsets,
@@ -17,8 +17,8 @@ std::shared_ptr<SetStore> member_store(const Array<std::int64_t, 1>& offsets,
     if (offsets.size() != sizes.size() + 1) {
         throw std::invalid_argument("offsets and sizes do not belong together");
     }
-    return std::make_shared<MemberStore>(offsets.data(), members.data(), sizes.data(), sizes.size(),
-                                         members.size(), n_known);
+    return make_member_store(offsets.data(), members.data(), sizes.data(), sizes.size(),
+                             members.size(), n_known);
 }
 
 MutableSpace tanimoto_space(const std::shared_ptr<SetStore>& store, const std::string& isa) {

@@ -17,8 +17,7 @@ std::int64_t first_not_finite(const Array<T, 1>& values) {
 
 template <class T>
 std::shared_ptr<VectorStore> dense_store(const Rows<T>& rows) {
-    return std::make_shared<DenseStore<T>>(rows.data(), rows.shape(0), rows.shape(1),
-                                           checked_stride(rows));
+    return make_dense_store(rows.data(), rows.shape(0), rows.shape(1), checked_stride(rows));
 }
 
 template <class T>
@@ -29,9 +28,8 @@ std::shared_ptr<VectorStore> sparse_store(const Array<std::int64_t, 1>& offsets,
     if (offsets.size() == 0 || columns.size() != values.size()) {
         throw std::invalid_argument("offsets, columns and values do not belong together");
     }
-    return std::make_shared<SparseStore<T>>(offsets.data(), columns.data(), values.data(),
-                                            offsets.size() - 1, n_columns, values.size(),
-                                            has_exact_products);
+    return make_sparse_store(offsets.data(), columns.data(), values.data(), offsets.size() - 1,
+                             n_columns, values.size(), has_exact_products);
 }
 
 // No conversions: a converted copy would not be what keep_alive keeps alive.

@@ -12,14 +12,17 @@
 namespace fastmks {
 
 class ScoreMap;
+class Space;
 class UpperBounds;
 
 /// Some objects of a space, prepared for evaluation against many others.
 class QueryBatch {
 public:
-    QueryBatch(std::size_t begin_, std::size_t end_) : begin(begin_), size(end_ - begin_) {}
+    QueryBatch(const Space& space_, std::size_t begin_, std::size_t end_)
+        : space(space_), begin(begin_), size(end_ - begin_) {}
     virtual ~QueryBatch() = default;
-    std::size_t begin;  ///< position of the first one in the space it comes from
+    const Space& space;
+    std::size_t begin;  ///< position of the first one in the space
     std::size_t size;
 };
 
@@ -71,7 +74,9 @@ public:
 
     /// Objects [begin, end) of this space as queries.
     [[nodiscard]] virtual std::unique_ptr<QueryBatch> batch(std::size_t begin,
-                                                            std::size_t end) const = 0;
+                                                            std::size_t end) const {
+        return std::make_unique<QueryBatch>(*this, begin, end);
+    }
 
     /// The object at a position as the only query, in place of what a batch of this space held
     /// before: less expensive than a new batch for every object.

@@ -251,7 +251,7 @@ void PivotProjection::project(const Space& objects, std::size_t begin, std::size
         }
     }
     loops_for(space_.isa())
-        .vectors.products_f64({scaled.data(), n, m},
+        .vectors.f64.products({scaled.data(), n, m},
                               {axis_rows_.data(), m, m, axes_.data() + axes_.size()},
                               out.rows.data(), m);
     for (std::size_t i = 0; i < n; ++i) {

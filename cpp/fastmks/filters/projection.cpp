@@ -143,7 +143,7 @@ void AxisProjection::multiply(const double* rows, std::size_t n, double* out) co
     const std::size_t stride = padded(n_columns_);
     const double* const behind = axes_.data() + axes_.size();
     if (n_columns_ <= 2 * columns_of_piece) {
-        loops_.products_f64({rows, n, n_columns_}, {axis_rows_.data(), n_axes_, n_columns_, behind},
+        loops_.f64.products({rows, n, n_columns_}, {axis_rows_.data(), n_axes_, n_columns_, behind},
                             out, n_axes_);
         return;
     }
@@ -155,7 +155,7 @@ void AxisProjection::multiply(const double* rows, std::size_t n, double* out) co
         for (std::size_t i = 0; i < n; ++i) {
             std::copy_n(rows + i * stride + begin, padded(width), piece.data() + i * padded(width));
         }
-        loops_.products_f64({piece.data(), n, width}, {axes.data(), n_axes_, width, behind},
+        loops_.f64.products({piece.data(), n, width}, {axes.data(), n_axes_, width, behind},
                             products.data(), n_axes_);
         for (std::size_t i = 0; i < n * n_axes_; ++i) out[i] += products[i];
         for (const double*& axis : axes) axis += columns_of_piece;

@@ -71,22 +71,31 @@ struct HilbertRounding {
     double slack_lost;    ///< and this
 };
 
-/// The loops that touch every column of every pair, built once per instruction set. `out` is always
-/// row-major with `stride` doubles from one query to the next.
-struct VectorLoops {
-    void (*products_f64)(DenseQueries, DenseBlock<double>, double* out, std::size_t stride);
-    void (*products_f32)(DenseQueries, DenseBlock<float>, double* out, std::size_t stride);
-    void (*squared_distances_f64)(DenseQueries, DenseBlock<double>, DifferenceScale, double* out,
-                                  std::size_t stride);
-    void (*squared_distances_f32)(DenseQueries, DenseBlock<float>, DifferenceScale, double* out,
-                                  std::size_t stride);
-    void (*sparse_products_f64)(SparseQueries, SparseRow<double>, double* out, std::size_t stride);
-    void (*sparse_products_f32)(SparseQueries, SparseRow<float>, double* out, std::size_t stride);
+/// The loops that touch every column of every pair, for rows of one type. `out` is always row-major
+/// with `stride` doubles from one query to the next.
+template <class T>
+struct RowLoops {
+    void (*products)(DenseQueries, DenseBlock<T>, double* out, std::size_t stride);
+    void (*squared_distances)(DenseQueries, DenseBlock<T>, DifferenceScale, double* out,
+                              std::size_t stride);
     /// Sums of the smaller of two entries; for vectors without negative ones.
-    void (*minimums_f64)(DenseQueries, DenseBlock<double>, double* out, std::size_t stride);
-    void (*minimums_f32)(DenseQueries, DenseBlock<float>, double* out, std::size_t stride);
-    void (*sparse_minimums_f64)(SparseQueries, SparseRow<double>, double* out, std::size_t stride);
-    void (*sparse_minimums_f32)(SparseQueries, SparseRow<float>, double* out, std::size_t stride);
+    void (*minimums)(DenseQueries, DenseBlock<T>, double* out, std::size_t stride);
+    void (*sparse_products)(SparseQueries, SparseRow<T>, double* out, std::size_t stride);
+    void (*sparse_minimums)(SparseQueries, SparseRow<T>, double* out, std::size_t stride);
+};
+
+/// The loops over columns and over values, built once per instruction set.
+struct VectorLoops {
+    RowLoops<double> f64;
+    RowLoops<float> f32;
+    template <class T>
+    [[nodiscard]] const RowLoops<T>& rows() const noexcept {
+        if constexpr (sizeof(T) == sizeof(double)) {
+            return f64;
+        } else {
+            return f32;
+        }
+    }
 
     // Elementwise, in place.
     void (*affine)(double* values, std::size_t n, double scale, double offset);

@@ -359,25 +359,13 @@ std::size_t count_above(const double* values, std::size_t n, double threshold) {
     return count;
 }
 
-constexpr VectorLoops loops{products<double>,
-                            products<float>,
-                            squared_distances<double>,
-                            squared_distances<float>,
-                            sparse_products<double>,
-                            sparse_products<float>,
-                            minimums<double>,
-                            minimums<float>,
-                            sparse_minimums<double>,
-                            sparse_minimums<float>,
-                            affine,
-                            power,
-                            exponential,
-                            hyperbolic_tangent,
-                            square_root,
-                            normalize,
-                            hilbert_distances,
-                            all_finite,
-                            count_above};
+template <class T>
+constexpr RowLoops<T> row_loops{products<T>, squared_distances<T>, minimums<T>, sparse_products<T>,
+                                sparse_minimums<T>};
+
+constexpr VectorLoops loops{row_loops<double>, row_loops<float>,   affine,      power,
+                            exponential,       hyperbolic_tangent, square_root, normalize,
+                            hilbert_distances, all_finite,         count_above};
 
 }  // namespace
 }  // namespace fastmks::FASTMKS_ISA::vectors

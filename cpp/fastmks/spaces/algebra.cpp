@@ -25,7 +25,6 @@ double bound_product(double a, double b) noexcept {
 struct CombinedBatch final : QueryBatch {
     using QueryBatch::QueryBatch;
     std::vector<std::unique_ptr<QueryBatch>> parts;
-    const Normalizer* normalizer = nullptr;
 };
 
 // The facts common to all parts, except rounding and the greatest self value.
@@ -64,7 +63,7 @@ public:
     }
 
     std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override {
-        auto batch = std::make_unique<CombinedBatch>(begin, end);
+        auto batch = std::make_unique<CombinedBatch>(*this, begin, end);
         for (const auto& part : parts_) batch->parts.push_back(part->batch(begin, end));
         return batch;
     }
@@ -327,19 +326,18 @@ public:
         return other && space_->accepts(*other->space_);
     }
     std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override {
-        auto batch = std::make_unique<CombinedBatch>(begin, end);
+        auto batch = std::make_unique<CombinedBatch>(*this, begin, end);
         batch->parts.push_back(space_->batch(begin, end));
-        batch->normalizer = &normalizer_;
         return batch;
     }
     void evaluate(const QueryBatch& queries, Selection objects, double* out,
                   std::size_t stride) const override {
         const auto& batch = static_cast<const CombinedBatch&>(queries);
         space_->evaluate(*batch.parts.front(), objects, out, stride);
+        const Normalizer& asked = static_cast<const NormalizedSpace&>(queries.space).normalizer_;
         const VectorLoops& loops = loops_for(isa()).vectors;
         for (std::size_t i = 0; i < queries.size; ++i) {
-            normalizer_.apply(*batch.normalizer, queries.begin + i, objects, limit_, loops,
-                              out + i * stride);
+            normalizer_.apply(asked, queries.begin + i, objects, limit_, loops, out + i * stride);
         }
     }
 

@@ -46,8 +46,8 @@ private:
 };
 
 struct FunctionBatch final : QueryBatch {
-    FunctionBatch(const DoubleRows& from, std::size_t begin_, std::size_t end_)
-        : QueryBatch(begin_, end_), rows(size, from.n_columns) {
+    FunctionBatch(const Space& space_, const DoubleRows& from, std::size_t begin_, std::size_t end_)
+        : QueryBatch(space_, begin_, end_), rows(size, from.n_columns) {
         for (std::size_t i = 0; i < size; ++i) rows.put(i, from, begin + i);
     }
     AlignedRows rows;
@@ -81,7 +81,7 @@ bool FunctionSpace::accepts(const Space& queries) const noexcept {
 }
 
 std::unique_ptr<QueryBatch> FunctionSpace::batch(std::size_t begin, std::size_t end) const {
-    return std::make_unique<FunctionBatch>(rows_, begin, end);
+    return std::make_unique<FunctionBatch>(*this, rows_, begin, end);
 }
 
 void FunctionSpace::refill(std::unique_ptr<QueryBatch>& batch, std::size_t position) const {

@@ -40,7 +40,7 @@ void MinMaxSpace::evaluate(const QueryBatch& queries, Selection objects, double*
     const auto& taken = static_cast<const Batch&>(queries);
     store_->minimums(*taken.queries, objects, loops_, out, stride);
     for (std::size_t i = 0; i < taken.size; ++i) {
-        const double sum = taken.space.sums_[taken.begin + i];
+        const double sum = taken.owner.sums_[taken.begin + i];
         double* const values = out + i * stride;
         for (std::size_t j = 0; j < objects.size; ++j) {
             values[j] = quotient(values[j], sum, sums_[objects[j]]);
@@ -52,7 +52,7 @@ void MinMaxSpace::bound_values(const QueryBatch& queries, Selection objects, dou
                                std::size_t stride) const {
     const auto& taken = static_cast<const Batch&>(queries);
     for (std::size_t i = 0; i < taken.size; ++i) {
-        const double sum = taken.space.sums_[taken.begin + i];
+        const double sum = taken.owner.sums_[taken.begin + i];
         for (std::size_t j = 0; j < objects.size; ++j) {
             const double other = sums_[objects[j]];
             out[i * stride + j] = quotient(std::min(sum, other), sum, other);

@@ -6,18 +6,6 @@
 #include "fastmks/core/faults.hpp"
 
 namespace fastmks {
-namespace {
-
-struct PrecomputedBatch final : QueryBatch {
-    PrecomputedBatch(const ValueTable& table_, const std::int64_t* places_, std::size_t begin_,
-                     std::size_t end_)
-        : QueryBatch(begin_, end_), table(table_), places(places_) {}
-    ValueTable table;
-    const std::int64_t* places;
-};
-
-}  // namespace
-
 PrecomputedSpace::PrecomputedSpace(ValueTable table, std::vector<std::int64_t> places,
                                    bool has_columns, std::vector<double> self_values,
                                    double relative, Isa isa)
@@ -48,17 +36,13 @@ bool PrecomputedSpace::accepts(const Space& queries) const noexcept {
     return other && has_columns_ && other->table_.n_columns == table_.n_columns;
 }
 
-std::unique_ptr<QueryBatch> PrecomputedSpace::batch(std::size_t begin, std::size_t end) const {
-    return std::make_unique<PrecomputedBatch>(table_, places_.data(), begin, end);
-}
-
 void PrecomputedSpace::evaluate(const QueryBatch& queries, Selection objects, double* out,
                                 std::size_t stride) const {
     if (!has_columns_) throw std::logic_error("queries have no columns");
-    const auto& batch = static_cast<const PrecomputedBatch&>(queries);
-    for (std::size_t i = 0; i < batch.size; ++i) {
-        const auto place = static_cast<std::size_t>(batch.places[batch.begin + i]);
-        const double* row = batch.table.data + place * batch.table.stride;
+    const auto& asked = static_cast<const PrecomputedSpace&>(queries.space);
+    for (std::size_t i = 0; i < queries.size; ++i) {
+        const auto place = static_cast<std::size_t>(asked.places_[queries.begin + i]);
+        const double* row = asked.table_.data + place * asked.table_.stride;
         for (std::size_t j = 0; j < objects.size; ++j) {
             out[i * stride + j] = row[places_[objects[j]]];
         }

@@ -30,7 +30,6 @@ public:
     std::size_t self_evaluations(std::size_t) const noexcept override { return 0; }
     bool is_zero(std::size_t position) const override;
     bool accepts(const Space& queries) const noexcept override;
-    std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override;
     void evaluate(const QueryBatch& queries, Selection objects, double* out,
                   std::size_t stride) const override;
 

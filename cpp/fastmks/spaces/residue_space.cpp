@@ -27,12 +27,6 @@ T* grown(std::vector<T>& memory, std::size_t n) {
     return memory.data();
 }
 
-struct ResidueBatch final : QueryBatch {
-    ResidueBatch(const BestAlignmentSpace& space_, std::size_t begin_, std::size_t end_)
-        : QueryBatch(begin_, end_), space(space_) {}
-    const BestAlignmentSpace& space;
-};
-
 }  // namespace
 
 ResidueStore::ResidueStore(const std::uint8_t* residues, std::size_t n_residues,
@@ -159,10 +153,6 @@ bool BestAlignmentSpace::accepts(const Space& queries) const noexcept {
     return other && other->kernel_ == kernel_ && other->has_gaps_ == has_gaps_;
 }
 
-std::unique_ptr<QueryBatch> BestAlignmentSpace::batch(std::size_t begin, std::size_t end) const {
-    return std::make_unique<ResidueBatch>(*this, begin, end);
-}
-
 double BestAlignmentSpace::self_value(std::size_t position) const {
     Scratch scratch;
     return score(*this, position, position, scratch);
@@ -170,7 +160,7 @@ double BestAlignmentSpace::self_value(std::size_t position) const {
 
 void BestAlignmentSpace::evaluate(const QueryBatch& queries, Selection objects, double* out,
                                   std::size_t stride) const {
-    const BestAlignmentSpace& others = static_cast<const ResidueBatch&>(queries).space;
+    const BestAlignmentSpace& others = static_cast<const BestAlignmentSpace&>(queries.space);
     Scratch scratch;
     for (std::size_t i = 0; i < queries.size; ++i) {
         for (std::size_t j = 0; j < objects.size; ++j) {
@@ -181,7 +171,7 @@ void BestAlignmentSpace::evaluate(const QueryBatch& queries, Selection objects, 
 
 void BestAlignmentSpace::bound_values(const QueryBatch& queries, Selection objects, double* out,
                                       std::size_t stride) const {
-    const BestAlignmentSpace& others = static_cast<const ResidueBatch&>(queries).space;
+    const BestAlignmentSpace& others = static_cast<const BestAlignmentSpace&>(queries.space);
     for (std::size_t i = 0; i < queries.size; ++i) {
         for (std::size_t j = 0; j < objects.size; ++j) {
             out[i * stride + j] = bound(others, queries.begin + i, objects[j]);

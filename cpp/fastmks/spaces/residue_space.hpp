@@ -83,7 +83,6 @@ public:
 
     double self_value(std::size_t position) const override;
     bool accepts(const Space& queries) const noexcept override;
-    std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override;
     void evaluate(const QueryBatch& queries, Selection objects, double* out,
                   std::size_t stride) const override;
     const UpperBounds* bounds() const noexcept override { return this; }

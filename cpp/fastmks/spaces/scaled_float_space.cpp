@@ -6,16 +6,6 @@
 #include "fastmks/core/pulse.hpp"
 
 namespace fastmks {
-namespace {
-
-struct WideBatch final : QueryBatch {
-    WideBatch(const WideSpace& space_, std::size_t begin_, std::size_t end_)
-        : QueryBatch(begin_, end_), space(space_) {}
-    const WideSpace& space;
-};
-
-}  // namespace
-
 WideSpace::WideSpace(std::size_t size, WideForm form)
     : Space({.size = size,
              .isa = form.isa,
@@ -50,13 +40,9 @@ bool WideSpace::accepts(const Space& queries) const noexcept {
            has_same_kernel(*other);
 }
 
-std::unique_ptr<QueryBatch> WideSpace::batch(std::size_t begin, std::size_t end) const {
-    return std::make_unique<WideBatch>(*this, begin, end);
-}
-
 void WideSpace::evaluate(const QueryBatch& queries, Selection objects, double* out,
                          std::size_t stride) const {
-    const WideSpace& others = static_cast<const WideBatch&>(queries).space;
+    const WideSpace& others = static_cast<const WideSpace&>(queries.space);
     const double limit = form_.is_mercer ? 1.0 : HUGE_VAL;
     Scratch scratch;
     for (std::size_t i = 0; i < queries.size; ++i) {

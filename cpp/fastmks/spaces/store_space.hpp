@@ -18,8 +18,8 @@ public:
 
     void refill(std::unique_ptr<QueryBatch>& batch, std::size_t position) const final {
         auto* const held = dynamic_cast<Batch*>(batch.get());
-        if (held && &held->space == this && held->size == 1 &&
-            store_->refill(*held->queries, position)) {
+        if (held && &held->space == this && held->size == 1) {
+            store_->refill(*held->queries, position);
             held->begin = position;
         } else {
             batch = this->batch(position, position + 1);
@@ -30,9 +30,9 @@ protected:
     using Queries = decltype(std::declval<const Store&>().queries(0, 0));
 
     struct Batch final : QueryBatch {
-        Batch(const Owner& space_, Queries queries_, std::size_t begin_, std::size_t end_)
-            : QueryBatch(begin_, end_), space(space_), queries(std::move(queries_)) {}
-        const Owner& space;
+        Batch(const Owner& owner_, Queries queries_, std::size_t begin_, std::size_t end_)
+            : QueryBatch(owner_, begin_, end_), owner(owner_), queries(std::move(queries_)) {}
+        const Owner& owner;
         Queries queries;
     };
 

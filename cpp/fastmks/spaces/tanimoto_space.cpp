@@ -110,7 +110,7 @@ void TanimotoSpace::evaluate(const QueryBatch& queries, Selection objects, doubl
         }
         for (std::size_t i = 0; i < taken.size; ++i) {
             loops_.quotients(out + i * stride + begin, sizes, n,
-                             taken.space.store_->sizes()[taken.begin + i]);
+                             taken.owner.store_->sizes()[taken.begin + i]);
         }
     }
 }
@@ -121,9 +121,9 @@ void TanimotoSpace::bound_values(const QueryBatch& queries, Selection objects, d
     for (std::size_t i = 0; i < taken.size; ++i) {
         const std::size_t at = taken.begin + i;
         std::uint64_t signature[longest_signature];
-        taken.space.store_->signature(at, signature);
-        const SetQuery query{signature, taken.space.store_->n_known(at),
-                             taken.space.store_->sizes()[at]};
+        taken.owner.store_->signature(at, signature);
+        const SetQuery query{signature, taken.owner.store_->n_known(at),
+                             taken.owner.store_->sizes()[at]};
         signatures_.bounds(query, objects, loops_, out + i * stride);
     }
 }

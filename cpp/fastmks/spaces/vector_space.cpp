@@ -94,7 +94,7 @@ void VectorSpace::evaluate(const QueryBatch& queries, Selection objects, double*
         store_->products(*taken.queries, objects, loops_, out, stride);
     }
     if (norms_) {
-        normalize(taken.space, taken.begin, taken.size, objects, out, stride);
+        normalize(taken.owner, taken.begin, taken.size, objects, out, stride);
         return;
     }
     for (std::size_t i = 0; i < taken.size; ++i) map(out + i * stride, objects.size);

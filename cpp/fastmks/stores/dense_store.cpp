@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
 
 #include "fastmks/stores/lane_sum.hpp"
 #include "fastmks/stores/vector_store.hpp"
@@ -31,6 +30,107 @@ void prefetch(const void* row, std::size_t n_bytes) {
     for (std::size_t at = 0; at < n_bytes && at < most; at += line) __builtin_prefetch(bytes + at);
 }
 
+template <class T>
+class DenseStore final : public VectorStore {
+public:
+    DenseStore(const T* data, std::size_t n_rows, std::size_t n_columns, std::size_t row_stride)
+        : data_(data), n_rows_(n_rows), n_columns_(n_columns), row_stride_(row_stride) {}
+
+    std::size_t size() const noexcept override { return n_rows_; }
+    std::size_t n_columns() const noexcept override { return n_columns_; }
+    bool is_sparse() const noexcept override { return false; }
+    std::size_t longest_sum() const noexcept override { return padded(n_columns_) / n_lanes; }
+
+    std::unique_ptr<VectorQueries> queries(std::size_t begin, std::size_t end) const override {
+        auto packed = std::make_unique<PackedQueries>(end - begin, n_columns_);
+        for (std::size_t i = begin; i < end; ++i) copy_rows(i, i + 1, packed->row(i - begin), 0);
+        return packed;
+    }
+
+    void refill(VectorQueries& queries, std::size_t i) const override {
+        copy_rows(i, i + 1, static_cast<PackedQueries&>(queries).row(0), 0);
+    }
+
+    void products(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
+                  double* out, std::size_t stride) const override {
+        for_each_block(queries, objects, [&](DenseQueries view, DenseBlock<T> block, auto first) {
+            loops.rows<T>().products(view, block, out + first, stride);
+        });
+    }
+
+    void squared_distances(const VectorQueries& queries, Selection objects, DifferenceScale scale,
+                           const VectorLoops& loops, double* out,
+                           std::size_t stride) const override {
+        for_each_block(queries, objects, [&](DenseQueries view, DenseBlock<T> block, auto first) {
+            loops.rows<T>().squared_distances(view, block, scale, out + first, stride);
+        });
+    }
+
+    void minimums(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
+                  double* out, std::size_t stride) const override {
+        for_each_block(queries, objects, [&](DenseQueries view, DenseBlock<T> block, auto first) {
+            loops.rows<T>().minimums(view, block, out + first, stride);
+        });
+    }
+
+    double sum(std::size_t i) const override {
+        LaneSum sum;
+        for (std::size_t c = 0; c < n_columns_; ++c) sum.add(c, static_cast<double>(row(i)[c]));
+        return sum.total();
+    }
+
+    double squared_norm(std::size_t i) const override {
+        LaneSum sum;
+        for (std::size_t c = 0; c < n_columns_; ++c) {
+            const auto x = static_cast<double>(row(i)[c]);
+            sum.add(c, x * x);
+        }
+        return sum.total();
+    }
+
+    VectorEntries entries(std::size_t i) const override {
+        VectorEntries entries;
+        for (std::size_t c = 0; c < n_columns_; ++c) {
+            if (row(i)[c] == T{0}) continue;
+            entries.columns.push_back(static_cast<std::int32_t>(c));
+            entries.values.push_back(static_cast<double>(row(i)[c]));
+        }
+        return entries;
+    }
+
+    void copy_rows(std::size_t begin, std::size_t end, double* out,
+                   std::size_t stride) const override {
+        for (std::size_t i = begin; i < end; ++i, out += stride) {
+            for (std::size_t c = 0; c < n_columns_; ++c) out[c] = static_cast<double>(row(i)[c]);
+        }
+    }
+
+private:
+    [[nodiscard]] const T* row(std::size_t i) const noexcept { return data_ + i * row_stride_; }
+
+    // Calls run(queries, block, first) for the selected rows, a stackful at a time.
+    template <class Run>
+    void for_each_block(const VectorQueries& queries, Selection objects, Run run) const {
+        constexpr std::size_t largest_block = 256;
+        const DenseQueries view = static_cast<const PackedQueries&>(queries).view();
+        const T* rows[largest_block];
+        const T* const end = n_rows_ == 0 ? data_ : row(n_rows_ - 1) + n_columns_;
+        for (std::size_t first = 0; first < objects.size; first += largest_block) {
+            const std::size_t n = std::min(largest_block, objects.size - first);
+            for (std::size_t j = 0; j < n; ++j) {
+                rows[j] = row(objects[first + j]);
+                if (objects.positions) prefetch(rows[j], n_columns_ * sizeof(T));
+            }
+            run(view, DenseBlock<T>{rows, n, n_columns_, end}, first);
+        }
+    }
+
+    const T* data_;
+    std::size_t n_rows_;
+    std::size_t n_columns_;
+    std::size_t row_stride_;
+};
+
 }  // namespace
 
 double scaled_product(const VectorEntries& x, int x_shift, const VectorEntries& y, int y_shift) {
@@ -52,128 +152,14 @@ double scaled_product(const VectorEntries& x, int x_shift, const VectorEntries& 
 }
 
 template <class T>
-DenseStore<T>::DenseStore(const T* data, std::size_t n_rows, std::size_t n_columns,
-                          std::size_t row_stride)
-    : data_(data), n_rows_(n_rows), n_columns_(n_columns), row_stride_(row_stride) {}
-
-template <class T>
-std::size_t DenseStore<T>::longest_sum() const noexcept {
-    return padded(n_columns_) / n_lanes;
+std::shared_ptr<VectorStore> make_dense_store(const T* data, std::size_t n_rows,
+                                              std::size_t n_columns, std::size_t row_stride) {
+    return std::make_shared<DenseStore<T>>(data, n_rows, n_columns, row_stride);
 }
 
-template <class T>
-std::unique_ptr<VectorQueries> DenseStore<T>::queries(std::size_t begin, std::size_t end) const {
-    auto packed = std::make_unique<PackedQueries>(end - begin, n_columns_);
-    for (std::size_t i = begin; i < end; ++i) {
-        double* out = packed->row(i - begin);
-        const T* from = row(i);
-        for (std::size_t c = 0; c < n_columns_; ++c) out[c] = static_cast<double>(from[c]);
-    }
-    return packed;
-}
-
-template <class T>
-bool DenseStore<T>::refill(VectorQueries& queries, std::size_t i) const {
-    double* const out = static_cast<PackedQueries&>(queries).row(0);
-    const T* const from = row(i);
-    for (std::size_t c = 0; c < n_columns_; ++c) out[c] = static_cast<double>(from[c]);
-    return true;
-}
-
-// Calls run(block, first) for the selected rows, a stackful at a time.
-template <class T>
-template <class Run>
-void DenseStore<T>::for_each_block(Selection objects, Run run) const {
-    constexpr std::size_t largest_block = 256;
-    const T* rows[largest_block];
-    const T* const end = n_rows_ == 0 ? data_ : row(n_rows_ - 1) + n_columns_;
-    for (std::size_t first = 0; first < objects.size; first += largest_block) {
-        const std::size_t n = std::min(largest_block, objects.size - first);
-        for (std::size_t j = 0; j < n; ++j) {
-            rows[j] = row(objects[first + j]);
-            if (objects.positions) prefetch(rows[j], n_columns_ * sizeof(T));
-        }
-        run(DenseBlock<T>{rows, n, n_columns_, end}, first);
-    }
-}
-
-template <class T>
-void DenseStore<T>::products(const VectorQueries& queries, Selection objects,
-                             const VectorLoops& loops, double* out, std::size_t stride) const {
-    const DenseQueries view = static_cast<const PackedQueries&>(queries).view();
-    for_each_block(objects, [&](DenseBlock<T> block, std::size_t first) {
-        if constexpr (std::is_same_v<T, float>) {
-            loops.products_f32(view, block, out + first, stride);
-        } else {
-            loops.products_f64(view, block, out + first, stride);
-        }
-    });
-}
-
-template <class T>
-void DenseStore<T>::squared_distances(const VectorQueries& queries, Selection objects,
-                                      DifferenceScale scale, const VectorLoops& loops, double* out,
-                                      std::size_t stride) const {
-    const DenseQueries view = static_cast<const PackedQueries&>(queries).view();
-    for_each_block(objects, [&](DenseBlock<T> block, std::size_t first) {
-        if constexpr (std::is_same_v<T, float>) {
-            loops.squared_distances_f32(view, block, scale, out + first, stride);
-        } else {
-            loops.squared_distances_f64(view, block, scale, out + first, stride);
-        }
-    });
-}
-
-template <class T>
-void DenseStore<T>::minimums(const VectorQueries& queries, Selection objects,
-                             const VectorLoops& loops, double* out, std::size_t stride) const {
-    const DenseQueries view = static_cast<const PackedQueries&>(queries).view();
-    for_each_block(objects, [&](DenseBlock<T> block, std::size_t first) {
-        if constexpr (std::is_same_v<T, float>) {
-            loops.minimums_f32(view, block, out + first, stride);
-        } else {
-            loops.minimums_f64(view, block, out + first, stride);
-        }
-    });
-}
-
-template <class T>
-double DenseStore<T>::sum(std::size_t i) const {
-    LaneSum sum;
-    for (std::size_t c = 0; c < n_columns_; ++c) sum.add(c, static_cast<double>(row(i)[c]));
-    return sum.total();
-}
-
-template <class T>
-double DenseStore<T>::squared_norm(std::size_t i) const {
-    LaneSum sum;
-    for (std::size_t c = 0; c < n_columns_; ++c) {
-        const auto x = static_cast<double>(row(i)[c]);
-        sum.add(c, x * x);
-    }
-    return sum.total();
-}
-
-template <class T>
-VectorEntries DenseStore<T>::entries(std::size_t i) const {
-    VectorEntries entries;
-    for (std::size_t c = 0; c < n_columns_; ++c) {
-        if (row(i)[c] == T{0}) continue;
-        entries.columns.push_back(static_cast<std::int32_t>(c));
-        entries.values.push_back(static_cast<double>(row(i)[c]));
-    }
-    return entries;
-}
-
-template <class T>
-void DenseStore<T>::copy_rows(std::size_t begin, std::size_t end, double* out,
-                              std::size_t stride) const {
-    for (std::size_t i = begin; i < end; ++i, out += stride) {
-        for (std::size_t c = 0; c < n_columns_; ++c) out[c] = static_cast<double>(row(i)[c]);
-    }
-}
-
-template class DenseStore<float>;
-template class DenseStore<double>;
+template std::shared_ptr<VectorStore> make_dense_store(const float*, std::size_t, std::size_t,
+                                                       std::size_t);
+template std::shared_ptr<VectorStore> make_dense_store(const double*, std::size_t, std::size_t,
+                                                       std::size_t);
 
 }  // namespace fastmks

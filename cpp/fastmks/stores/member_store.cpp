@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "fastmks/stores/runs.hpp"
 #include "fastmks/stores/set_store.hpp"
 
 namespace fastmks {
@@ -59,95 +60,102 @@ void count_shared(const std::uint64_t* marks, Members set, std::uint32_t (&share
     }
 }
 
-}  // namespace
-
-MemberStore::MemberStore(const std::int64_t* offsets, const std::int32_t* members,
-                         const std::int32_t* sizes, std::size_t n_sets, std::size_t n_members,
-                         std::size_t n_known_members)
-    : offsets_(offsets), members_(members), n_known_members_(n_known_members) {
-    if (offsets[0] != 0 || static_cast<std::size_t>(offsets[n_sets]) != n_members) {
-        throw std::invalid_argument("offsets must run from 0 to the number of members");
-    }
-    for (std::size_t i = 0; i < n_sets; ++i) {
-        if (offsets[i + 1] < offsets[i] || static_cast<std::size_t>(offsets[i + 1]) > n_members) {
-            throw std::invalid_argument("offsets must not decrease");
-        }
-        if (sizes[i] < n_known(i) || sizes[i] >= most_members) {
-            throw std::invalid_argument("sizes must count at least the listed members");
-        }
-        std::int64_t previous = -1;
-        for (std::int64_t e = offsets[i]; e < offsets[i + 1]; ++e) {
-            if (members[e] <= previous ||
-                members[e] >= static_cast<std::int64_t>(n_known_members)) {
+class MemberStore final : public SetStore {
+public:
+    MemberStore(const std::int64_t* offsets, const std::int32_t* members, const std::int32_t* sizes,
+                std::size_t n_sets, std::size_t n_members, std::size_t n_known_members)
+        : offsets_(offsets), members_(members), n_known_members_(n_known_members) {
+        check_runs(offsets, n_sets, n_members, "members");
+        for (std::size_t i = 0; i < n_sets; ++i) {
+            if (sizes[i] < n_known(i) || sizes[i] >= most_members) {
+                throw std::invalid_argument("sizes must count at least the listed members");
+            }
+            if (!is_increasing(set(i).begin, static_cast<std::size_t>(n_known(i)),
+                               n_known_members)) {
                 throw std::invalid_argument("members must increase within a set and be known");
             }
-            previous = members[e];
         }
+        sizes_.assign(sizes, sizes + n_sets);
     }
-    sizes_.assign(sizes, sizes + n_sets);
-}
 
-std::int32_t MemberStore::n_known(std::size_t i) const {
-    return static_cast<std::int32_t>(offsets_[i + 1] - offsets_[i]);
-}
-
-bool MemberStore::accepts(const SetStore& other) const noexcept {
-    const auto* sets = dynamic_cast<const MemberStore*>(&other);
-    return sets && sets->n_known_members_ == n_known_members_;
-}
-
-void MemberStore::signature(std::size_t i, std::uint64_t (&out)[longest_signature]) const {
-    std::fill(std::begin(out), std::end(out), 0);
-    for (std::int64_t e = offsets_[i]; e < offsets_[i + 1]; ++e) {
-        const auto bit = static_cast<std::size_t>(members_[e]) % (64 * longest_signature);
-        // Neighbours go to different words, so that shorter signatures spread them too.
-        out[bit % longest_signature] ^= std::uint64_t{1} << (bit / longest_signature);
+    std::int32_t n_known(std::size_t i) const override {
+        return static_cast<std::int32_t>(offsets_[i + 1] - offsets_[i]);
     }
-}
 
-std::unique_ptr<SetQueries> MemberStore::queries(std::size_t begin, std::size_t end) const {
-    auto taken = std::make_unique<MemberQueries>(end - begin);
-    taken->sets.resize(taken->size);
-    if (n_known_members_ <= most_slots) {
-        taken->groups.assign((taken->size + group_size - 1) / group_size,
-                             std::vector<std::uint64_t>(n_known_members_));
+    bool accepts(const SetStore& other) const noexcept override {
+        const auto* sets = dynamic_cast<const MemberStore*>(&other);
+        return sets && sets->n_known_members_ == n_known_members_;
     }
-    for (std::size_t i = begin; i < end; ++i) {
-        taken->mark(i - begin, {members_ + offsets_[i], members_ + offsets_[i + 1]});
-    }
-    return taken;
-}
 
-bool MemberStore::refill(SetQueries& queries, std::size_t i) const {
-    auto& taken = static_cast<MemberQueries&>(queries);
-    if (!taken.groups.empty()) {
-        const Members before = taken.sets[0];
-        std::for_each(before.begin, before.end,
-                      [&](std::int32_t m) { taken.groups[0][static_cast<std::size_t>(m)] = 0; });
+    void signature(std::size_t i, std::uint64_t (&out)[longest_signature]) const override {
+        std::fill(std::begin(out), std::end(out), 0);
+        std::for_each(set(i).begin, set(i).end, [&](std::int32_t member) {
+            const auto bit = static_cast<std::size_t>(member) % (64 * longest_signature);
+            // Neighbours go to different words, so that shorter signatures spread them too.
+            out[bit % longest_signature] ^= std::uint64_t{1} << (bit / longest_signature);
+        });
     }
-    taken.mark(0, {members_ + offsets_[i], members_ + offsets_[i + 1]});
-    return true;
-}
 
-void MemberStore::intersections(const SetQueries& queries, Selection objects, const BitLoops&,
-                                double* out, std::size_t stride) const {
-    const auto& taken = static_cast<const MemberQueries&>(queries);
-    for (std::size_t j = 0; j < objects.size; ++j) {
-        const std::size_t object = objects[j];
-        const Members set{members_ + offsets_[object], members_ + offsets_[object + 1]};
-        if (taken.groups.empty()) {
-            for (std::size_t i = 0; i < taken.size; ++i) {
-                out[i * stride + j] = static_cast<double>(count_shared(taken.sets[i], set));
+    std::unique_ptr<SetQueries> queries(std::size_t begin, std::size_t end) const override {
+        auto taken = std::make_unique<MemberQueries>(end - begin);
+        taken->sets.resize(taken->size);
+        if (n_known_members_ <= most_slots) {
+            taken->groups.assign((taken->size + group_size - 1) / group_size,
+                                 std::vector<std::uint64_t>(n_known_members_));
+        }
+        for (std::size_t i = begin; i < end; ++i) taken->mark(i - begin, set(i));
+        return taken;
+    }
+
+    void refill(SetQueries& queries, std::size_t i) const override {
+        auto& taken = static_cast<MemberQueries&>(queries);
+        if (!taken.groups.empty()) {
+            const Members before = taken.sets[0];
+            std::for_each(before.begin, before.end, [&](std::int32_t m) {
+                taken.groups[0][static_cast<std::size_t>(m)] = 0;
+            });
+        }
+        taken.mark(0, set(i));
+    }
+
+    void intersections(const SetQueries& queries, Selection objects, const BitLoops&, double* out,
+                       std::size_t stride) const override {
+        const auto& taken = static_cast<const MemberQueries&>(queries);
+        for (std::size_t j = 0; j < objects.size; ++j) {
+            const Members members = set(objects[j]);
+            if (taken.groups.empty()) {
+                for (std::size_t i = 0; i < taken.size; ++i) {
+                    out[i * stride + j] = static_cast<double>(count_shared(taken.sets[i], members));
+                }
+                continue;
             }
-            continue;
-        }
-        for (std::size_t first = 0; first < taken.size; first += group_size) {
-            std::uint32_t shared[group_size];
-            count_shared(taken.groups[first / group_size].data(), set, shared);
-            const std::size_t n = std::min(group_size, taken.size - first);
-            for (std::size_t i = 0; i < n; ++i) out[(first + i) * stride + j] = shared[i];
+            for (std::size_t first = 0; first < taken.size; first += group_size) {
+                std::uint32_t shared[group_size];
+                count_shared(taken.groups[first / group_size].data(), members, shared);
+                const std::size_t n = std::min(group_size, taken.size - first);
+                for (std::size_t i = 0; i < n; ++i) out[(first + i) * stride + j] = shared[i];
+            }
         }
     }
+
+private:
+    [[nodiscard]] Members set(std::size_t i) const noexcept {
+        return {members_ + offsets_[i], members_ + offsets_[i + 1]};
+    }
+
+    const std::int64_t* offsets_;
+    const std::int32_t* members_;
+    std::size_t n_known_members_;
+};
+
+}  // namespace
+
+std::shared_ptr<SetStore> make_member_store(const std::int64_t* offsets,
+                                            const std::int32_t* members, const std::int32_t* sizes,
+                                            std::size_t n_sets, std::size_t n_members,
+                                            std::size_t n_known_members) {
+    return std::make_shared<MemberStore>(offsets, members, sizes, n_sets, n_members,
+                                         n_known_members);
 }
 
 }  // namespace fastmks

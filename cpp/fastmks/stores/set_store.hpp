@@ -40,8 +40,8 @@ public:
     /// Sets [begin, end) as queries for a store of the same kind.
     [[nodiscard]] virtual std::unique_ptr<SetQueries> queries(std::size_t begin,
                                                               std::size_t end) const = 0;
-    /// Puts another set into queries of one set, and returns true.
-    virtual bool refill(SetQueries& queries, std::size_t i) const = 0;
+    /// Puts another set into queries of one set.
+    virtual void refill(SetQueries& queries, std::size_t i) const = 0;
 
     /// out[i * stride + j] = how many members query i shares with selected set j.
     virtual void intersections(const SetQueries& queries, Selection objects, const BitLoops& loops,
@@ -51,48 +51,18 @@ protected:
     std::vector<std::int32_t> sizes_;
 };
 
-/// Rows of bits that the caller keeps alive: n_words words each, a multiple of words_per_line.
-class BitStore final : public SetStore {
-public:
-    /// Throws std::invalid_argument for another number of words.
-    BitStore(const std::uint64_t* words, std::size_t n_rows, std::size_t n_words);
-
-    bool accepts(const SetStore& other) const noexcept override;
-    void signature(std::size_t i, std::uint64_t (&out)[longest_signature]) const override;
-    std::unique_ptr<SetQueries> queries(std::size_t begin, std::size_t end) const override;
-    bool refill(SetQueries& queries, std::size_t i) const override;
-    void intersections(const SetQueries& queries, Selection objects, const BitLoops& loops,
-                       double* out, std::size_t stride) const override;
-
-private:
-    [[nodiscard]] const std::uint64_t* row(std::size_t i) const noexcept {
-        return words_ + i * n_words_;
-    }
-
-    const std::uint64_t* words_;
-    std::size_t n_words_;
-};
+/// Rows of bits that the caller keeps alive: n_words words each. Throws std::invalid_argument
+/// unless that is a multiple of words_per_line.
+[[nodiscard]] std::shared_ptr<SetStore> make_bit_store(const std::uint64_t* words,
+                                                       std::size_t n_rows, std::size_t n_words);
 
 /// Sets of numbers below `n_known_members`, increasing within a set, in arrays that the caller
-/// keeps alive. A query may have more members than are listed: `sizes` counts them all.
-class MemberStore final : public SetStore {
-public:
-    /// Throws std::invalid_argument when the arrays do not belong together.
-    MemberStore(const std::int64_t* offsets, const std::int32_t* members, const std::int32_t* sizes,
-                std::size_t n_sets, std::size_t n_members, std::size_t n_known_members);
-
-    std::int32_t n_known(std::size_t i) const override;
-    bool accepts(const SetStore& other) const noexcept override;
-    void signature(std::size_t i, std::uint64_t (&out)[longest_signature]) const override;
-    std::unique_ptr<SetQueries> queries(std::size_t begin, std::size_t end) const override;
-    bool refill(SetQueries& queries, std::size_t i) const override;
-    void intersections(const SetQueries& queries, Selection objects, const BitLoops& loops,
-                       double* out, std::size_t stride) const override;
-
-private:
-    const std::int64_t* offsets_;
-    const std::int32_t* members_;
-    std::size_t n_known_members_;
-};
+/// keeps alive. A query may have more members than are listed: `sizes` counts them all. Throws
+/// std::invalid_argument when the arrays do not belong together.
+[[nodiscard]] std::shared_ptr<SetStore> make_member_store(const std::int64_t* offsets,
+                                                          const std::int32_t* members,
+                                                          const std::int32_t* sizes,
+                                                          std::size_t n_sets, std::size_t n_members,
+                                                          std::size_t n_known_members);
 
 }  // namespace fastmks

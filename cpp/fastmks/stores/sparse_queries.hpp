@@ -20,26 +20,20 @@ inline constexpr std::size_t queries_per_group = 8;
 /// The term that a column adds to a value; none where the query does not have it.
 struct ProductTerm {
     static double of(double x, double y) noexcept { return x * y; }
-    static void add_up(const VectorLoops& loops, SparseQueries queries, SparseRow<float> row,
+    template <class T>
+    static void add_up(const VectorLoops& loops, SparseQueries queries, SparseRow<T> row,
                        double* out, std::size_t stride) {
-        loops.sparse_products_f32(queries, row, out, stride);
-    }
-    static void add_up(const VectorLoops& loops, SparseQueries queries, SparseRow<double> row,
-                       double* out, std::size_t stride) {
-        loops.sparse_products_f64(queries, row, out, stride);
+        loops.rows<T>().sparse_products(queries, row, out, stride);
     }
 };
 
 /// The term of a minimum, for vectors without negative entries.
 struct MinimumTerm {
     static double of(double x, double y) noexcept { return x < y ? x : y; }
-    static void add_up(const VectorLoops& loops, SparseQueries queries, SparseRow<float> row,
+    template <class T>
+    static void add_up(const VectorLoops& loops, SparseQueries queries, SparseRow<T> row,
                        double* out, std::size_t stride) {
-        loops.sparse_minimums_f32(queries, row, out, stride);
-    }
-    static void add_up(const VectorLoops& loops, SparseQueries queries, SparseRow<double> row,
-                       double* out, std::size_t stride) {
-        loops.sparse_minimums_f64(queries, row, out, stride);
+        loops.rows<T>().sparse_minimums(queries, row, out, stride);
     }
 };
 

@@ -48,8 +48,8 @@ public:
     [[nodiscard]] virtual std::unique_ptr<VectorQueries> queries(std::size_t begin,
                                                                  std::size_t end) const = 0;
 
-    /// Puts another row into queries of one row; false where new ones cost no more.
-    virtual bool refill(VectorQueries&, std::size_t) const { return false; }
+    /// Puts another row into queries of one row.
+    virtual void refill(VectorQueries& queries, std::size_t row) const = 0;
 
     /// out[i * stride + j] = <query i, row of selected object j>.
     virtual void products(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
@@ -75,94 +75,19 @@ public:
                            std::size_t stride) const = 0;
 };
 
-/// Row-major n x d array that the caller keeps alive; rows may have spare room after them.
+/// Row-major n x d array that the caller keeps alive, `row_stride` numbers from one row to the
+/// next.
 template <class T>
-class DenseStore final : public VectorStore {
-public:
-    /// `row_stride` numbers from one row to the next.
-    DenseStore(const T* data, std::size_t n_rows, std::size_t n_columns, std::size_t row_stride);
-    DenseStore(const T* data, std::size_t n_rows, std::size_t n_columns)
-        : DenseStore(data, n_rows, n_columns, n_columns) {}
+[[nodiscard]] std::shared_ptr<VectorStore> make_dense_store(const T* data, std::size_t n_rows,
+                                                            std::size_t n_columns,
+                                                            std::size_t row_stride);
 
-    std::size_t size() const noexcept override { return n_rows_; }
-    std::size_t n_columns() const noexcept override { return n_columns_; }
-    bool is_sparse() const noexcept override { return false; }
-    std::size_t longest_sum() const noexcept override;
-    std::unique_ptr<VectorQueries> queries(std::size_t begin, std::size_t end) const override;
-    bool refill(VectorQueries& queries, std::size_t row) const override;
-    void products(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
-                  double* out, std::size_t stride) const override;
-    void squared_distances(const VectorQueries& queries, Selection objects, DifferenceScale scale,
-                           const VectorLoops& loops, double* out,
-                           std::size_t stride) const override;
-    void minimums(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
-                  double* out, std::size_t stride) const override;
-    double squared_norm(std::size_t row) const override;
-    double sum(std::size_t row) const override;
-    VectorEntries entries(std::size_t row) const override;
-    void copy_rows(std::size_t begin, std::size_t end, double* out,
-                   std::size_t stride) const override;
-
-private:
-    [[nodiscard]] const T* row(std::size_t i) const noexcept { return data_ + i * row_stride_; }
-    template <class Run>
-    void for_each_block(Selection objects, Run run) const;
-
-    const T* data_;
-    std::size_t n_rows_;
-    std::size_t n_columns_;
-    std::size_t row_stride_;
-};
-
-/// Compressed sparse rows that the caller keeps alive; columns increase within a row.
+/// Compressed sparse rows that the caller keeps alive; columns increase within a row. Throws
+/// std::invalid_argument when offsets or columns are not those of a CSR matrix, or when products
+/// are said to be exact (see has_exact_products) and are not.
 template <class T>
-class SparseStore final : public VectorStore {
-public:
-    /// Throws std::invalid_argument when offsets or columns are not those of a CSR matrix, or when
-    /// products are said to be exact (see has_exact_products) and are not.
-    SparseStore(const std::int64_t* offsets, const std::int32_t* columns, const T* values,
-                std::size_t n_rows, std::size_t n_columns, std::size_t n_entries,
-                bool has_exact_products = false);
-
-    std::size_t size() const noexcept override { return n_rows_; }
-    std::size_t n_columns() const noexcept override { return n_columns_; }
-    bool is_sparse() const noexcept override { return true; }
-    std::size_t longest_sum() const noexcept override;
-    bool has_exact_products() const noexcept override { return has_exact_products_; }
-    std::unique_ptr<VectorQueries> queries(std::size_t begin, std::size_t end) const override;
-    bool refill(VectorQueries& queries, std::size_t row) const override;
-    void products(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
-                  double* out, std::size_t stride) const override;
-    void squared_distances(const VectorQueries& queries, Selection objects, DifferenceScale scale,
-                           const VectorLoops& loops, double* out,
-                           std::size_t stride) const override;
-    void minimums(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
-                  double* out, std::size_t stride) const override;
-    double squared_norm(std::size_t row) const override;
-    double sum(std::size_t row) const override;
-    VectorEntries entries(std::size_t row) const override;
-    void copy_rows(std::size_t begin, std::size_t end, double* out,
-                   std::size_t stride) const override;
-
-private:
-    [[nodiscard]] SparseRow<T> row(std::size_t i) const noexcept;
-    template <class Term>
-    void add_up(const VectorQueries& queries, Selection objects, const VectorLoops& loops,
-                double* out, std::size_t stride) const;
-    [[nodiscard]] bool is_exact(std::size_t i) const noexcept;
-
-    const std::int64_t* offsets_;
-    const std::int32_t* columns_;
-    const T* values_;
-    std::size_t n_rows_;
-    std::size_t n_columns_;
-    bool has_exact_products_;
-    std::size_t longest_row_ = 0;
-};
-
-extern template class DenseStore<float>;
-extern template class DenseStore<double>;
-extern template class SparseStore<float>;
-extern template class SparseStore<double>;
+[[nodiscard]] std::shared_ptr<VectorStore> make_sparse_store(
+    const std::int64_t* offsets, const std::int32_t* columns, const T* values, std::size_t n_rows,
+    std::size_t n_columns, std::size_t n_entries, bool has_exact_products = false);
 
 }  // namespace fastmks

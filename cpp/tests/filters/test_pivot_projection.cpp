@@ -83,16 +83,15 @@ TEST(pivot_bounds_hold_for_exact_values) {
     std::normal_distribution<double> normal;
     constexpr std::size_t n = 60, columns = 4;
     for (const double spread : {1.0, 1e-3, 1e-6}) {
-        std::vector<double> rows(n * columns);
-        for (double& x : rows) x = 1.0 + spread * normal(draw);
+        Vectors rows{n, columns, std::vector<double>(n * columns)};
+        for (double& x : rows.data) x = 1.0 + spread * normal(draw);
         for (const VectorKernel& kernel : all_kernels()) {
             if (kernel.form == "tanh" || kernel.form == "epanechnikov" ||
                 kernel.form == "triangular" || kernel.form == "spherical") {
                 continue;  // not Mercer
             }
             const check::Context context(kernel.form + " " + std::to_string(spread));
-            const VectorSpace space(std::make_shared<DenseStore<double>>(rows.data(), n, columns),
-                                    kernel, available_isas().back());
+            const VectorSpace space = space_of(rows, kernel);
             const PivotProjection projection(space, first(10));
             Coordinates found;
             projection.project(space, 0, n, found);
@@ -111,8 +110,7 @@ TEST(pivot_bounds_hold_for_exact_values) {
                     const long double tails =
                         static_cast<long double>(found.tails[i]) * found.tails[j];
                     const long double exact =
-                        std::ldexp(exact_value(kernel, rows.data() + i * columns,
-                                               rows.data() + j * columns, columns),
+                        std::ldexp(exact_value(kernel, rows.row(i), rows.row(j), columns),
                                    -found.exponents[i] - found.exponents[j]);
                     CHECK(std::fabs(exact - sum) <= tails + slack);
                 }

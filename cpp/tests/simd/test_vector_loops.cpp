@@ -35,23 +35,6 @@ struct Range {
     std::size_t begin, end;
 };
 
-void products(const VectorLoops& loops, DenseQueries queries, DenseBlock<double> block, double* out,
-              std::size_t stride) {
-    loops.products_f64(queries, block, out, stride);
-}
-void products(const VectorLoops& loops, DenseQueries queries, DenseBlock<float> block, double* out,
-              std::size_t stride) {
-    loops.products_f32(queries, block, out, stride);
-}
-void distances(const VectorLoops& loops, DenseQueries queries, DenseBlock<double> block,
-               DifferenceScale scale, double* out, std::size_t stride) {
-    loops.squared_distances_f64(queries, block, scale, out, stride);
-}
-void distances(const VectorLoops& loops, DenseQueries queries, DenseBlock<float> block,
-               DifferenceScale scale, double* out, std::size_t stride) {
-    loops.squared_distances_f32(queries, block, scale, out, stride);
-}
-
 template <class T>
 std::vector<double> expected_products(const Problem<T>& p) {
     std::vector<double> out;
@@ -80,11 +63,11 @@ void check_sums(const VectorLoops& loops, const Problem<T>& p) {
     const DenseQueries queries{p.queries.data(), p.n_queries, p.n_columns};
     const DenseBlock<T> block{p.rows.data(), p.n_rows, p.n_columns, p.end()};
     std::vector<double> out(p.n_queries * p.n_rows);
-    products(loops, queries, block, out.data(), p.n_rows);
+    loops.rows<T>().products(queries, block, out.data(), p.n_rows);
     CHECK(same_bits(out, expected_products(p)));
     for (const DifferenceScale scale :
          {DifferenceScale{}, DifferenceScale{0x1p-1000, 1.0}, DifferenceScale{1.0, 0x1p900}}) {
-        distances(loops, queries, block, scale, out.data(), p.n_rows);
+        loops.rows<T>().squared_distances(queries, block, scale, out.data(), p.n_rows);
         CHECK(same_bits(out, expected_distances(p, scale)));
     }
 }
@@ -106,10 +89,10 @@ void check_block(const VectorLoops& loops, const Problem<T>& p, Range queries, R
         }
     }
     std::vector<double> out(all_products.size(), -7.0);
-    products(loops, some, block, out.data() + first, p.n_rows);
+    loops.rows<T>().products(some, block, out.data() + first, p.n_rows);
     CHECK(same_bits(out, want_products));
     std::fill(out.begin(), out.end(), -7.0);
-    distances(loops, some, block, {}, out.data() + first, p.n_rows);
+    loops.rows<T>().squared_distances(some, block, {}, out.data() + first, p.n_rows);
     CHECK(same_bits(out, want_distances));
 }
 
@@ -166,9 +149,9 @@ void check_sparse(const VectorLoops& loops, std::size_t n_queries, std::size_t n
     for (std::size_t i = 0; i < n_queries; ++i) {
         want[i * 3] = canonical_product(queries.rows[i].data(), dense.data(), n_columns);
     }
-    loops.sparse_products_f64(queries.view(), {columns.data(), values.data(), values.size()},
+    loops.f64.sparse_products(queries.view(), {columns.data(), values.data(), values.size()},
                               got.data(), 3);
-    loops.sparse_products_f32(queries.view(), {columns.data(), floats.data(), floats.size()},
+    loops.f32.sparse_products(queries.view(), {columns.data(), floats.data(), floats.size()},
                               got_f32.data(), 3);
     CHECK(same_bits(got, want));
     CHECK(same_bits(got_f32, want));
@@ -282,7 +265,7 @@ TEST(what_lies_behind_a_row_is_never_used) {
             const DenseBlock<double> block{p.rows.data(), 9, n_columns,
                                            apart.data() + apart.size()};
             std::vector<double> out(45);
-            loops_for(isa).vectors.products_f64({p.queries.data(), 5, n_columns}, block, out.data(),
+            loops_for(isa).vectors.f64.products({p.queries.data(), 5, n_columns}, block, out.data(),
                                                 9);
             CHECK(same_bits(out, expected));
         }

@@ -61,6 +61,15 @@ void add_dense(Hash& hash, Loop loop) {
     }
 }
 
+template <class T>
+void add_distances(Hash& hash, const VectorLoops& loops) {
+    for (const DifferenceScale scale : {DifferenceScale{}, {0x1p-900, 1.0}, {1.0, 0x1p500}}) {
+        add_dense<T>(hash, [&](auto queries, auto block, double* out, std::size_t stride) {
+            loops.rows<T>().squared_distances(queries, block, scale, out, stride);
+        });
+    }
+}
+
 // Queries of eight in every other column, rows in two of three.
 template <class T, class Loop>
 void add_sparse(Hash& hash, Loop loop) {
@@ -93,33 +102,18 @@ struct GoldenLoop {
 
 const GoldenLoop golden_loops[] = {
     {"products_f64", 0x49839d25f95b898fu,
-     [](Hash& hash, const VectorLoops& loops) { add_dense<double>(hash, loops.products_f64); }},
+     [](Hash& hash, const VectorLoops& loops) { add_dense<double>(hash, loops.f64.products); }},
     {"products_f32", 0x435dc4671f3b4dedu,
-     [](Hash& hash, const VectorLoops& loops) { add_dense<float>(hash, loops.products_f32); }},
-    {"squared_distances_f64", 0x681a7a5c408444c9u,
-     [](Hash& hash, const VectorLoops& loops) {
-         for (const DifferenceScale scale : {DifferenceScale{}, {0x1p-900, 1.0}, {1.0, 0x1p500}}) {
-             add_dense<double>(hash,
-                               [&](auto queries, auto block, double* out, std::size_t stride) {
-                                   loops.squared_distances_f64(queries, block, scale, out, stride);
-                               });
-         }
-     }},
-    {"squared_distances_f32", 0xe8000960d94d321au,
-     [](Hash& hash, const VectorLoops& loops) {
-         for (const DifferenceScale scale : {DifferenceScale{}, {0x1p-900, 1.0}, {1.0, 0x1p500}}) {
-             add_dense<float>(hash, [&](auto queries, auto block, double* out, std::size_t stride) {
-                 loops.squared_distances_f32(queries, block, scale, out, stride);
-             });
-         }
-     }},
+     [](Hash& hash, const VectorLoops& loops) { add_dense<float>(hash, loops.f32.products); }},
+    {"squared_distances_f64", 0x681a7a5c408444c9u, add_distances<double>},
+    {"squared_distances_f32", 0xe8000960d94d321au, add_distances<float>},
     {"sparse_products_f64", 0x7004b25c22d0be08u,
      [](Hash& hash, const VectorLoops& loops) {
-         add_sparse<double>(hash, loops.sparse_products_f64);
+         add_sparse<double>(hash, loops.f64.sparse_products);
      }},
     {"sparse_products_f32", 0xa80d8ae7adac401eu,
      [](Hash& hash, const VectorLoops& loops) {
-         add_sparse<float>(hash, loops.sparse_products_f32);
+         add_sparse<float>(hash, loops.f32.sparse_products);
      }},
     {"affine", 0x4ba4b93ef5c5c112u,
      [](Hash& hash, const VectorLoops& loops) {

@@ -71,8 +71,8 @@ TEST(minmax_merges_rows_of_very_many_columns) {
     Csr<double> wide = csr;
     for (auto& column : wide.columns) column *= 800'000;
     const Isa isa = available_isas().back();
-    const auto narrow = std::make_shared<SparseStore<double>>(csr.store(12));
-    const auto spread = std::make_shared<SparseStore<double>>(wide.store(10'000'000));
+    const auto narrow = csr.store(12);
+    const auto spread = wide.store(10'000'000);
     const MinMaxSpace merged(spread, isa);
     const std::vector<double> values = all_values(merged, merged);
     for (std::size_t i = 0; i < 9; ++i) {

@@ -31,7 +31,7 @@ struct KeptBits {
                 words[i * n_words + static_cast<std::size_t>(m) / 64] |= std::uint64_t{1} << m % 64;
             }
         }
-        store = std::make_shared<BitStore>(words.data(), sets.size(), n_words);
+        store = make_bit_store(words.data(), sets.size(), n_words);
     }
     std::vector<std::uint64_t> words;
     std::shared_ptr<const SetStore> store;
@@ -45,8 +45,8 @@ struct KeptMembers {
             offsets.push_back(static_cast<std::int64_t>(members.size()));
             sizes.push_back(static_cast<std::int32_t>(set.size()) + n_unknown);
         }
-        store = std::make_shared<MemberStore>(offsets.data(), members.data(), sizes.data(),
-                                              sets.size(), members.size(), n_known);
+        store = make_member_store(offsets.data(), members.data(), sizes.data(), sets.size(),
+                                  members.size(), n_known);
     }
     std::vector<std::int64_t> offsets;
     std::vector<std::int32_t> members;
@@ -142,15 +142,15 @@ TEST(tanimoto_of_few_and_of_many_known_members) {
 
 TEST(set_stores_refuse_what_they_cannot_hold) {
     const std::vector<std::uint64_t> words(24);
-    CHECK_THROWS(std::invalid_argument, BitStore(words.data(), 2, 12));
-    CHECK_THROWS(std::invalid_argument, BitStore(words.data(), 2, 0));
+    CHECK_THROWS(std::invalid_argument, make_bit_store(words.data(), 2, 12));
+    CHECK_THROWS(std::invalid_argument, make_bit_store(words.data(), 2, 0));
     using Ints = std::vector<std::int32_t>;
     const auto make = [](const std::vector<std::int64_t>& offsets, const Ints& members,
                          const Ints& sizes) {
-        return MemberStore(offsets.data(), members.data(), sizes.data(), sizes.size(),
-                           members.size(), 10);
+        return make_member_store(offsets.data(), members.data(), sizes.data(), sizes.size(),
+                                 members.size(), 10);
     };
-    CHECK(make({0, 1, 3}, {4, 0, 9}, {1, 5}).size() == 2);
+    CHECK(make({0, 1, 3}, {4, 0, 9}, {1, 5})->size() == 2);
     CHECK_THROWS(std::invalid_argument, make({0, 1, 2}, {4, 0, 9}, {1, 2}));
     CHECK_THROWS(std::invalid_argument, make({0, 4, 3}, {4, 0, 9}, {4, 2}));
     CHECK_THROWS(std::invalid_argument, make({0, 1, 3}, {4, 0, 10}, {1, 2}));

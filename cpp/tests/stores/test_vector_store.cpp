@@ -114,9 +114,9 @@ TEST(stores_know_their_shape) {
     }
     CHECK(longest_row > 3);
     const Csr<double> thin({0, 0, 2, 3}, {7, 500, 12}, {1.0, 2.0, 3.0});
-    CHECK(thin.store(1000).longest_sum() == 2);
-    CHECK(thin.store(1000).size() == 3);
-    CHECK(thin.store(1000).n_columns() == 1000);
+    CHECK(thin.store(1000)->longest_sum() == 2);
+    CHECK(thin.store(1000)->size() == 3);
+    CHECK(thin.store(1000)->n_columns() == 1000);
 }
 
 TEST(entries_are_the_non_zero_ones) {
@@ -145,8 +145,8 @@ TEST(exact_products_are_checked) {
     const auto is_exact = [&](double x, double y) {
         const std::vector<double> values{x, y};
         try {
-            return SparseStore<double>(offsets.data(), columns.data(), values.data(), 1, 2, 2, true)
-                .has_exact_products();
+            return make_sparse_store(offsets.data(), columns.data(), values.data(), 1, 2, 2, true)
+                ->has_exact_products();
         } catch (const std::invalid_argument&) {
             return false;
         }
@@ -157,8 +157,9 @@ TEST(exact_products_are_checked) {
     CHECK(!is_exact(0.5, 1.0));
     CHECK(!is_exact(0x1p1000, 1.0));
     const std::vector<double> values{3.0, 4.0};
-    const SparseStore<double> plain(offsets.data(), columns.data(), values.data(), 1, 2, 2);
-    CHECK(!plain.has_exact_products());
+    const StorePointer plain =
+        make_sparse_store(offsets.data(), columns.data(), values.data(), 1, 2, 2);
+    CHECK(!plain->has_exact_products());
 }
 
 TEST(stored_zeros_make_no_difference) {
@@ -166,15 +167,16 @@ TEST(stored_zeros_make_no_difference) {
     const Csr<double> zeros({0, 4, 6}, {0, 2, 3, 9, 1, 4}, {1.5, 0.0, -2.0, -0.0, 0.0, -0.0});
     const Csr<double> without({0, 2, 2}, {0, 3}, {1.5, -2.0});
     const auto a = zeros.store(10), b = without.store(10);
-    CHECK(a.entries(0).columns == b.entries(0).columns);
-    CHECK(a.entries(1).columns.empty());
+    CHECK(a->entries(0).columns == b->entries(0).columns);
+    CHECK(a->entries(1).columns.empty());
     for (const Sum sum : sums) {
-        const auto want = evaluate(b, *b.queries(0, 2), Selection::range(0, 2), sum, Isa::baseline);
-        CHECK(same_bits(evaluate(a, *a.queries(0, 2), Selection::range(0, 2), sum, Isa::baseline),
+        const auto want =
+            evaluate(*b, *b->queries(0, 2), Selection::range(0, 2), sum, Isa::baseline);
+        CHECK(same_bits(evaluate(*a, *a->queries(0, 2), Selection::range(0, 2), sum, Isa::baseline),
                         want));
-        CHECK(same_bits(evaluate(a, *b.queries(0, 2), Selection::range(0, 2), sum, Isa::baseline),
+        CHECK(same_bits(evaluate(*a, *b->queries(0, 2), Selection::range(0, 2), sum, Isa::baseline),
                         want));
-        CHECK(same_bits(evaluate(b, *a.queries(0, 2), Selection::range(0, 2), sum, Isa::baseline),
+        CHECK(same_bits(evaluate(*b, *a->queries(0, 2), Selection::range(0, 2), sum, Isa::baseline),
                         want));
     }
 }
@@ -222,13 +224,14 @@ void check_layouts(const std::vector<double>& want, Sum sum) {
             if (n_columns >= std::size_t{1} << 31) continue;
             const check::Context here(text("columns", n_columns));
             const auto store = csr.store(n_columns);
-            CHECK(same_bits(evaluate(store, *store.queries(0, 12), all, sum, Isa::baseline), want));
-            const auto one = store.queries(5, 6);
+            CHECK(
+                same_bits(evaluate(*store, *store->queries(0, 12), all, sum, Isa::baseline), want));
+            const auto one = store->queries(5, 6);
             for (std::size_t i = 0; i < 12; ++i) {
-                CHECK(store.refill(*one, i));
+                store->refill(*one, i);
                 const std::vector<double> row(want.begin() + static_cast<int>(i * stride),
                                               want.begin() + static_cast<int>((i + 1) * stride));
-                CHECK(same_bits(evaluate(store, *one, all, sum, Isa::baseline), row));
+                CHECK(same_bits(evaluate(*store, *one, all, sum, Isa::baseline), row));
             }
         }
     }
@@ -241,7 +244,7 @@ TEST(however_columns_are_looked_up_the_bits_are_the_same) {
     const auto store = csr.store(std::size_t{1} << 14);
     const auto all = Selection::range(0, 12);
     for (const Sum sum : sums) {
-        const auto want = evaluate(store, *store.queries(0, 12), all, sum, Isa::baseline);
+        const auto want = evaluate(*store, *store->queries(0, 12), all, sum, Isa::baseline);
         check_layouts<float>(want, sum);
         check_layouts<double>(want, sum);
     }
@@ -271,18 +274,18 @@ TEST(sparse_rows_that_are_not_csr_are_refused) {
 
 TEST(stores_may_be_empty) {
     const Csr<double> nothing({0}, {}, {});
-    CHECK(nothing.store(5).size() == 0);
-    CHECK(nothing.store(0).longest_sum() == 0);
+    CHECK(nothing.store(5)->size() == 0);
+    CHECK(nothing.store(0)->longest_sum() == 0);
     const Csr<double> blank({0, 0, 0}, {}, {});
     const auto store = blank.store(5);
-    const DenseStore<double> dense(nullptr, 2, 0);
+    const StorePointer dense = make_dense_store<double>(nullptr, 2, 0, 0);
     for (const Sum sum : sums) {
         const std::vector<double> want{0.0, 0.0, -7.0, 0.0, 0.0, -7.0};
         const auto all = Selection::range(0, 2);
-        CHECK(same_bits(evaluate(store, *store.queries(0, 2), all, sum, Isa::baseline), want));
-        CHECK(same_bits(evaluate(dense, *dense.queries(0, 2), all, sum, Isa::baseline), want));
+        CHECK(same_bits(evaluate(*store, *store->queries(0, 2), all, sum, Isa::baseline), want));
+        CHECK(same_bits(evaluate(*dense, *dense->queries(0, 2), all, sum, Isa::baseline), want));
     }
-    CHECK(store.squared_norm(1) == 0.0);
-    CHECK(dense.longest_sum() == 0);
-    CHECK(dense.entries(1).columns.empty());
+    CHECK(store->squared_norm(1) == 0.0);
+    CHECK(dense->longest_sum() == 0);
+    CHECK(dense->entries(1).columns.empty());
 }

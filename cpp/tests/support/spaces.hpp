@@ -23,9 +23,6 @@ public:
 
     double self_value(std::size_t position) const override { return kernel_(position, position); }
     bool is_zero(std::size_t position) const override { return self_value(position) == 0.0; }
-    std::unique_ptr<QueryBatch> batch(std::size_t begin, std::size_t end) const override {
-        return std::make_unique<QueryBatch>(begin, end);
-    }
     void evaluate(const QueryBatch& queries, Selection objects, double* out,
                   std::size_t stride) const override {
         before_evaluate();

@@ -56,6 +56,8 @@ inline Vectors whole_numbers(std::size_t n, std::size_t n_columns, std::uint64_t
     });
 }
 
+using StorePointer = std::shared_ptr<const VectorStore>;
+
 /// The arrays of a sparse matrix.
 template <class T>
 struct Csr {
@@ -73,9 +75,10 @@ struct Csr {
         : offsets(std::move(offsets_)), columns(std::move(columns_)), values(std::move(values_)) {}
 
     void end_row() { offsets.push_back(static_cast<std::int64_t>(columns.size())); }
-    [[nodiscard]] SparseStore<T> store(std::size_t n_columns) const {
-        return {offsets.data(),     columns.data(), values.data(),
-                offsets.size() - 1, n_columns,      values.size()};
+    /// Reads these arrays, which must outlive it.
+    [[nodiscard]] StorePointer store(std::size_t n_columns) const {
+        return make_sparse_store(offsets.data(), columns.data(), values.data(), offsets.size() - 1,
+                                 n_columns, values.size());
     }
 
     std::vector<std::int64_t> offsets;
@@ -93,21 +96,20 @@ inline std::string to_string(StoreKind kind) {
     return names[static_cast<int>(kind)];
 }
 
-using StorePointer = std::shared_ptr<const VectorStore>;
-
 /// A store that keeps the arrays it reads alive.
 template <class T>
 StorePointer make_dense(const Vectors& vectors) {
     const auto data = std::make_shared<std::vector<T>>(vectors.data.begin(), vectors.data.end());
-    auto* const store = new DenseStore<T>(data->data(), vectors.n_rows, vectors.n_columns);
-    return StorePointer(store, [data](const VectorStore* kept) { delete kept; });
+    const StorePointer store =
+        make_dense_store(data->data(), vectors.n_rows, vectors.n_columns, vectors.n_columns);
+    return {store.get(), [data, store](const VectorStore*) {}};
 }
 
 template <class T>
 StorePointer make_sparse(Csr<T> rows, std::size_t n_columns) {
     const auto csr = std::make_shared<Csr<T>>(std::move(rows));
-    auto* const store = new SparseStore<T>(csr->store(n_columns));
-    return StorePointer(store, [csr](const VectorStore* kept) { delete kept; });
+    const StorePointer store = csr->store(n_columns);
+    return {store.get(), [csr, store](const VectorStore*) {}};
 }
 
 inline StorePointer make_store(const Vectors& vectors, StoreKind kind) {
