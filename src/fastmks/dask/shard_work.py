@@ -42,12 +42,12 @@ class ShardFacts:
 class ShardSearch:
     """A search of one shard, as it is sent to a worker; the queries are sent apart."""
 
-    shard: str  # its name in errors
-    number: int  # of the shard among those that are asked
-    start: int  # the position of its first object among all
     algorithm: str
     traversal: Traversal
     threads: int | None
+    shard: str = ""  # its name in errors
+    number: int = 0  # of the shard among all
+    start: int = 0  # the position of its first object among all
     k: int = 1
     approximation: Approximation = EXACT
     only: Array | None = None  # ids that it has, or a mask of its objects

@@ -158,9 +158,7 @@ class ShardedIndex:
         Examples
         --------
         >>> import dask.bag as db
-        >>> from distributed import Client
         >>> from fastmks import kernels
-        >>> from fastmks.dask import ShardedIndex
         >>> client = Client(processes=False, n_workers=1, dashboard_address=":0")
         >>> words = db.from_sequence(["banana", "bandana", "cabana", "panama"], npartitions=2)
         >>> index = ShardedIndex.build(words, kernels.Spectrum(p=2), client)
@@ -209,8 +207,6 @@ class ShardedIndex:
         --------
         >>> import tempfile
         >>> import dask.array as da
-        >>> from distributed import Client
-        >>> from fastmks.dask import ShardedIndex
         >>> client = Client(processes=False, n_workers=1, dashboard_address=":0")
         >>> index = ShardedIndex.build(da.ones((4, 2), chunks=2).cumsum(axis=0), "linear", client)
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -273,8 +269,6 @@ class ShardedIndex:
         Examples
         --------
         >>> import dask.array as da
-        >>> from distributed import Client
-        >>> from fastmks.dask import ShardedIndex
         >>> client = Client(processes=False, n_workers=1, dashboard_address=":0")
         >>> index = ShardedIndex.build(da.ones((4, 2), chunks=2).cumsum(axis=0), "linear", client)
         >>> values, indices = index.search([[1.0, 1.0]], k=2)
@@ -304,24 +298,11 @@ class ShardedIndex:
         if check_count("rounds", rounds, most=2) == 2 and approximation.given():
             raise InvalidArgument("rounds=2 is for exact searches; approximate ones take one.")
         promises = snapshot.promises(approximation, [n for n in sizes if n], checked_k)
-        searched = [i for i, n in enumerate(sizes) if n]
+        exact = ShardSearch(algorithm=algorithm, traversal=traversal, threads=threads, k=checked_k)
         asked = [
-            (
-                snapshot.shards[i],
-                ShardSearch(
-                    shard=snapshot.shards[i].name,
-                    number=i,
-                    start=start,
-                    algorithm=algorithm,
-                    traversal=traversal,
-                    threads=None if threads is None else check_threads(threads),
-                    k=min(checked_k, sizes[i]),
-                    approximation=promise,
-                    only=only_of[i],
-                ),
-            )
-            for i, start, promise in zip(
-                searched, [snapshot.starts[i] for i in searched], promises, strict=True
+            (shard, replace(one, k=min(checked_k, sizes[one.number]), approximation=promise))
+            for (shard, one), promise in zip(
+                _addressed(snapshot, exact, only_of, sizes), promises, strict=True
             )
         ]
         digest = self._digest_of(snapshot) if rounds == 2 and len(asked) > 1 else None
@@ -369,8 +350,6 @@ class ShardedIndex:
         Examples
         --------
         >>> import dask.array as da
-        >>> from distributed import Client
-        >>> from fastmks.dask import ShardedIndex
         >>> client = Client(processes=False, n_workers=1, dashboard_address=":0")
         >>> index = ShardedIndex.build(da.ones((4, 2), chunks=2).cumsum(axis=0), "linear", client)
         >>> index.search_above([[1.0, 1.0]], threshold=6.0)[0]
@@ -387,23 +366,10 @@ class ShardedIndex:
         else:
             n_queries = snapshot.view.count_queries(queries)
             thresholds = check_threshold(threshold, n_queries)
-        asked = [
-            (
-                shard,
-                ShardSearch(
-                    shard=shard.name,
-                    number=i,
-                    start=start,
-                    algorithm=algorithm,
-                    traversal=traversal,
-                    threads=None if threads is None else check_threads(threads),
-                    only=only_of[i],
-                    thresholds=thresholds,
-                ),
-            )
-            for i, (shard, start) in enumerate(zip(snapshot.shards, snapshot.starts, strict=True))
-            if sizes[i]
-        ]
+        search = ShardSearch(
+            algorithm=algorithm, traversal=traversal, threads=threads, thresholds=thresholds
+        )
+        asked = _addressed(snapshot, search, only_of, sizes)
 
         def ask(block: Any) -> list[Future]:
             return snapshot.cluster.map(
@@ -443,8 +409,6 @@ class ShardedIndex:
         Examples
         --------
         >>> import dask.array as da
-        >>> from distributed import Client
-        >>> from fastmks.dask import ShardedIndex
         >>> client = Client(processes=False, n_workers=1, dashboard_address=":0")
         >>> index = ShardedIndex.build(da.ones((4, 2), chunks=2).cumsum(axis=0), "linear", client)
         >>> index.get([3, 0])
@@ -477,8 +441,6 @@ class ShardedIndex:
         Examples
         --------
         >>> import dask.array as da
-        >>> from distributed import Client
-        >>> from fastmks.dask import ShardedIndex
         >>> client = Client(processes=False, n_workers=1, dashboard_address=":0")
         >>> index = ShardedIndex.build(da.ones((4, 2), chunks=2).cumsum(axis=0), "linear", client)
         >>> index.add([[9.0, 9.0]])
@@ -505,8 +467,6 @@ class ShardedIndex:
         Examples
         --------
         >>> import dask.array as da
-        >>> from distributed import Client
-        >>> from fastmks.dask import ShardedIndex
         >>> client = Client(processes=False, n_workers=1, dashboard_address=":0")
         >>> index = ShardedIndex.build(da.ones((4, 2), chunks=2).cumsum(axis=0), "linear", client)
         >>> index.remove([3])
@@ -542,8 +502,6 @@ class ShardedIndex:
         --------
         >>> import os, tempfile
         >>> import dask.array as da
-        >>> from distributed import Client
-        >>> from fastmks.dask import ShardedIndex
         >>> client = Client(processes=False, n_workers=1, dashboard_address=":0")
         >>> index = ShardedIndex.build(da.ones((4, 2), chunks=2).cumsum(axis=0), "linear", client)
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -632,8 +590,6 @@ class ShardedIndex:
         Examples
         --------
         >>> import dask.array as da
-        >>> from distributed import Client
-        >>> from fastmks.dask import ShardedIndex
         >>> client = Client(processes=False, n_workers=1, dashboard_address=":0")
         >>> X = da.ones((400, 2), chunks=200).cumsum(axis=0)
         >>> index = ShardedIndex.build(X, "linear", client)
@@ -659,6 +615,20 @@ class ShardedIndex:
         if self._digest is None or self._digest[0] is not snapshot:
             self._digest = snapshot, make_digest(snapshot.cluster, snapshot.shards)
         return self._digest[1]
+
+
+def _addressed(
+    snapshot: ShardSnapshot, search: ShardSearch, only_of: Sequence[Any], sizes: Sequence[int]
+) -> list[tuple[Shard, ShardSearch]]:
+    """Return the search for each shard that has objects to search among."""
+    if search.threads is not None and any(sizes):
+        check_threads(search.threads)
+    numbered = enumerate(zip(snapshot.shards, snapshot.starts, only_of, strict=True))
+    return [
+        (shard, replace(search, shard=shard.name, number=i, start=start, only=only))
+        for i, (shard, start, only) in numbered
+        if sizes[i]
+    ]
 
 
 def _context(
