@@ -1,4 +1,4 @@
-"""The types of arrays."""
+"""The types of arrays, and views of them."""
 
 from typing import Any, TypeAlias
 
@@ -10,3 +10,10 @@ Int64s: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 Int32s: TypeAlias = np.ndarray[Any, np.dtype[np.int32]]
 Bools: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
 Bytes: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
+
+
+def read_only(array: Array) -> Array:
+    """Return a view that cannot be written to."""
+    view: Array = array.view()
+    view.flags.writeable = False
+    return view

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastmks._util.arrays import Array, Floats, Int64s
+from fastmks._util.arrays import Array, Floats, Int64s, read_only
 from fastmks.data.base import Store
 from fastmks.data.function_results import read_returned
 from fastmks.data.ragged import offsets_of
@@ -210,10 +210,3 @@ def _encoded(objects: list[Any] | Array, encode: Callable[[Any], bytes]) -> dict
         "bytes": np.frombuffer(b"".join(parts), dtype=np.uint8),
         "offsets": offsets_of([len(part) for part in parts]),
     }
-
-
-def read_only(array: Array) -> Array:
-    """Return a view that a function cannot change by mistake."""
-    view: Array = array.view()
-    view.flags.writeable = False
-    return view

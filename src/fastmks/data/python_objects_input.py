@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from fastmks._util.arithmetic import own_arithmetic
-from fastmks._util.arrays import Array
+from fastmks._util.arrays import Array, read_only
 from fastmks._util.validation import check_unmasked
 from fastmks.data.frames import rows_of
 from fastmks.data.object_lists import is_sparse, list_objects
-from fastmks.data.python_objects import PLAIN_DTYPES, PythonStore, read_only
+from fastmks.data.python_objects import PLAIN_DTYPES, PythonStore
 from fastmks.data.restore_checks import check_kind, restored, restored_offsets
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record

@@ -9,14 +9,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fastmks import _core
-from fastmks._util.arrays import Int32s, Int64s
+from fastmks._util.arrays import Int32s, Int64s, read_only
 from fastmks._util.fork_safe import cached_property
 from fastmks.data.base import Store
 from fastmks.data.kinds import PLAIN, JsonFormat, ObjectKind, hashable, refuse, shown_plain
 from fastmks.data.object_lists import is_equal_to_itself, list_objects
 from fastmks.data.ragged import join_offsets, offsets_of, take_entries
 from fastmks.data.restore_checks import check_kind, restored, restored_offsets
-from fastmks.data.vectors import read_only
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record, nest, restoring
 from fastmks.files.values import from_plain, to_plain

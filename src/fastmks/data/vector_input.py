@@ -7,7 +7,7 @@ import numpy as np
 
 from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
-from fastmks._util.arrays import Array
+from fastmks._util.arrays import Array, read_only
 from fastmks._util.validation import check_unmasked
 from fastmks._util.wording import counted
 from fastmks.data.frames import read_table
@@ -18,7 +18,6 @@ from fastmks.data.vectors import (
     DenseStore,
     SparseStore,
     VectorStore,
-    read_only,
 )
 from fastmks.errors import InvalidArgument
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from fastmks import _core
-from fastmks._util.arrays import Array, Int32s, Int64s
+from fastmks._util.arrays import Array, Int32s, Int64s, read_only
 from fastmks._util.fork_safe import cached_property
 from fastmks._util.validation import import_extra
 from fastmks._util.wording import counted
@@ -226,10 +226,3 @@ def _whole_rows(array: Array) -> Array:
             shape = n_rows, stride // array.itemsize
             return np.lib.stride_tricks.as_strided(array, shape, writeable=False)
     return np.ascontiguousarray(array)
-
-
-def read_only(array: Array) -> Array:
-    """Return a view that cannot be written to."""
-    view: Array = array.view()
-    view.flags.writeable = False
-    return view

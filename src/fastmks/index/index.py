@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fastmks._util.arrays import Array
+from fastmks._util.arrays import Array, read_only
 from fastmks._util.progress import Progress, as_progress
 from fastmks._util.validation import check_k, check_threads, check_threshold
 from fastmks.engines.approximation import make_approximation
@@ -138,9 +138,7 @@ class Index:
         Strings are an array of numpy's, of one width, or one of Python's strings (dtype object)
         where one width would take much more memory.
         """
-        view: Array = self._current.snapshot.ids.view()
-        view.flags.writeable = False
-        return view
+        return read_only(self._current.snapshot.ids)
 
     @property
     def nbytes(self) -> int:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from fastmks import _core
+from fastmks._util.arrays import read_only
 from fastmks._util.fork_safe import cached_property
 from fastmks._util.validation import check_number
 from fastmks.data import DenseStore, Store, make_queries, make_store
@@ -189,8 +190,7 @@ class _FunctionKernel(_PythonKernel):
         rtol = self.rtol if self.is_mercer else math.inf
         if self._compiled is None:
             return self._make_python_space(store, rtol, isa)
-        rows = cast(DenseStore, store).array.view()
-        rows.flags.writeable = False
+        rows = read_only(cast(DenseStore, store).array)
         return _core.function_space(rows, self._compiled.owner, self._compiled.address, rtol, isa)
 
 
