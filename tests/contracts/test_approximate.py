@@ -13,6 +13,7 @@ from fastmks import kernels as K
 from fastmks.engines.approximation import sample_size
 from fastmks.engines.tree.tree import EvaluationCost
 from support.comparing import assert_identical
+from support.functions import normal
 from support.strategies import MERCER, search_problems
 
 TREES = ("tree", "dual-tree")
@@ -20,10 +21,6 @@ TRAVERSALS = tuple(
     Traversal(order=order, block=block) for order in ("best-first", "level") for block in (1, 7, 99)
 )
 traversals = st.sampled_from(TRAVERSALS)
-
-
-def normal(n, d, seed=0):
-    return np.random.default_rng(seed).normal(size=(n, d))
 
 
 def searched(problem, **options):

@@ -12,16 +12,12 @@ import pytest
 
 import fastmks
 from fastmks import kernels
+from support.functions import overlap
 from support.inside import data_of
 from support.paths import DATA
 
 FOLDER = DATA
 SAVED = sorted(FOLDER.glob("version*/*.fmks"))
-
-
-def overlap(x, y):
-    """The function of the user that some files were saved with."""
-    return float(len(set(x) & set(y)))
 
 
 def given(path):

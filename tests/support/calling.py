@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["Q", "X", "rows_of", "rows_of_hits", "words", "write_files"]
-
 RNG = np.random.default_rng(5)
 X, Q = RNG.normal(size=(300, 5)), RNG.normal(size=(23, 5))
 LETTERS = list("ACDEFGHIKLMNPQRSTVWY")

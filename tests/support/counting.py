@@ -3,8 +3,6 @@
 import subprocess
 import sys
 
-__all__ = ["count_calls"]
-
 _COUNT = """
 import sys
 {before}

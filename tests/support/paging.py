@@ -10,8 +10,6 @@ from starlette.applications import Starlette
 from fastmks import Traversal
 from fastmks.service.page import page_routes
 
-__all__ = ["HOSTILE", "ONE_BY_ONE", "RINGS", "ROWS", "WORDS", "Page"]
-
 RNG = np.random.default_rng(5)
 ROWS = (RNG.normal(size=(900, 12)) * 0.7 ** np.arange(12)).astype(np.float32)
 WORDS = ["".join(RNG.choice(list("ACGT"), 30)) for _ in range(60)]

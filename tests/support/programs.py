@@ -4,8 +4,6 @@ import subprocess
 import sys
 import textwrap
 
-__all__ = ["run_python"]
-
 
 def run_python(code, **kwargs):
     """Return how a program ended, and what it printed."""

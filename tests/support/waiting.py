@@ -2,8 +2,6 @@
 
 import time
 
-__all__ = ["PATIENCE", "wait_until"]
-
 PATIENCE = 600.0  # seconds; only what hangs takes that long
 
 

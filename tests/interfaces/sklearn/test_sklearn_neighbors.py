@@ -3,7 +3,7 @@
 import importlib
 import pickle
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 import fastmks
 from fastmks import Index, InvalidArgument, kernels
 from fastmks.sklearn import KernelNeighbors, KernelNeighborsClassifier
+from support.functions import overlap
 from support.inside import data_of, store_of
 
 KERNELS = [
@@ -192,13 +193,9 @@ def test_an_earlier_fit_leaves_nothing_behind():
     assert model.kneighbors(["b"])[1].tolist() == [[1]]
 
 
-def common(x, y):
-    return float(len(set(x) & set(y)))
-
-
 @pytest.mark.parametrize(
     ("kernel", "objects"),
-    [("cosine", [[1.0, 2.0], [2.0, 1.0]]), ("spectrum:p=1", ["ab", "b"]), (common, ["ab", "b"])],
+    [("cosine", [[1.0, 2.0], [2.0, 1.0]]), ("spectrum:p=1", ["ab", "b"]), (overlap, ["ab", "b"])],
 )
 def test_pickles_answer_alike(kernel, objects):
     model = KernelNeighbors(2, kernel=kernel).fit(objects)
@@ -211,19 +208,10 @@ def test_searches_change_nothing_and_may_run_at_once(vectors):
     model = KernelNeighbors(3, kernel="gaussian").fit(vectors)
     before = dict(vars(model))
     wanted = model.kneighbors(vectors)
-    answers = [None] * 4
-
-    def ask(i):
-        answers[i] = model.kneighbors(vectors)
-
-    threads = [threading.Thread(target=ask, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for answer in answers:
-        np.testing.assert_array_equal(answer[0], wanted[0])
-        np.testing.assert_array_equal(answer[1], wanted[1])
+    with ThreadPoolExecutor(4) as pool:
+        for answer in pool.map(model.kneighbors, [vectors] * 4):
+            np.testing.assert_array_equal(answer[0], wanted[0])
+            np.testing.assert_array_equal(answer[1], wanted[1])
     assert vars(model) == before
 
 

@@ -18,6 +18,7 @@ from fastmks.sklearn import (
     KernelNeighborsTransformer,
 )
 from fastmks.sklearn.checked_input import Reading
+from support.functions import overlap
 
 ESTIMATORS = [
     KernelNeighbors,
@@ -25,10 +26,6 @@ ESTIMATORS = [
     KernelNeighborsRegressor,
     KernelNeighborsTransformer,
 ]
-
-
-def overlap(x, y):
-    return float(len(set(x) & set(y)))
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

@@ -3,15 +3,12 @@
 import numpy as np
 
 from fastmks import kernels as K
+from support.functions import overlap
 from support.kinds.base import Kind
 
 _RNG = np.random.default_rng(1)
 _WORDS = ["".join(_RNG.choice(list("ab"), size=n)) for n in _RNG.integers(0, 9, size=40)]
 _QUERY_WORDS = ["", "ab", "abba", "bbbbbbbb", "ccc"]
-
-
-def _overlap(x, y):
-    return float(len(set(x) & set(y)))
 
 
 def _tuples(words):
@@ -51,7 +48,7 @@ KINDS = [
     ),
     Kind(
         "a function and a kernel of strings",
-        K.Custom(_overlap) + K.Spectrum(2),
+        K.Custom(overlap) + K.Spectrum(2),
         _WORDS,
         _QUERY_WORDS,
     ),

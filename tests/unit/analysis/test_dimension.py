@@ -10,10 +10,7 @@ import fastmks
 from fastmks import kernels
 from fastmks.analysis import dimension as estimates
 from fastmks.kernels.objects import read_objects
-
-
-def normal(n, d, seed=0):
-    return np.random.default_rng(seed).normal(size=(n, d))
+from support.functions import normal
 
 
 def line(n):

@@ -16,15 +16,12 @@ from fastmks import kernels
 from fastmks.analysis import dimension as estimates
 from fastmks.analysis import forecast
 from fastmks.kernels.object_kernel import leaves
+from support.functions import normal
 
 matplotlib.use("Agg")
 module = importlib.import_module(
     "fastmks.analysis.hardness"
 )  # fastmks.hardness itself is the function
-
-
-def normal(n, d, seed=0):
-    return np.random.default_rng(seed).normal(size=(n, d))
 
 
 def line(n):

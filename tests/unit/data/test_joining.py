@@ -15,6 +15,7 @@ from fastmks.kernels.objects import (
     read_objects,
     read_queries,
 )
+from support.functions import overlap
 from support.kinds import KINDS
 
 CASES = pytest.mark.parametrize("kind", KINDS, ids=str)
@@ -234,10 +235,6 @@ def test_a_matrix_grows_after_some_of_its_objects_are_gone():
 def assert_same_matrix(objects, wanted):
     np.testing.assert_array_equal(objects.get(np.arange(len(objects))), wanted)
     np.testing.assert_array_equal(values(objects, K.Precomputed()).view(np.float64), wanted)
-
-
-def overlap(x, y):
-    return float(len(set(x) & set(y)))
 
 
 def total(x, y):

@@ -9,11 +9,7 @@ import scipy.sparse as sp
 from fastmks import Index, InvalidArgument
 from fastmks import kernels as K
 from support.comparing import assert_identical
-
-
-def common_letters(x, y):
-    return float(len(set(x) & set(y)))
-
+from support.functions import overlap
 
 # Kinds whose objects are not rows of numbers, each with three objects.
 LISTS = {
@@ -24,7 +20,7 @@ LISTS = {
     "series": (K.GlobalAlignment(1.0), [np.arange(3.0), np.arange(4.0), np.arange(2.0)]),
     "strings": (K.Spectrum(2), ["MKV", "AAA", "RND"]),
     "aligned": (K.SmithWaterman(), ["MKV", "AAA", "RND"]),
-    "Python objects": (K.Custom(common_letters), ["MKV", "AAA", "RND"]),
+    "Python objects": (K.Custom(overlap), ["MKV", "AAA", "RND"]),
     "tuples": (K.OnField(0, K.Spectrum(1)), [("MKV", 1), ("AAA", 2), ("RND", 3)]),
 }
 BITS = np.eye(3, 16, dtype=bool)

@@ -19,6 +19,7 @@ from fastmks.kernels.objects import (
     read_objects,
     restore_objects,
 )
+from support.functions import overlap
 from support.kinds import KINDS
 
 CASES = pytest.mark.parametrize("kind", KINDS, ids=str)
@@ -173,10 +174,6 @@ def test_damaged_records_never_crash(data):
             join_objects(kind.kernel, [objects, objects])
         except FastmksError:
             return
-
-
-def overlap(x, y):
-    return float(len(set(x) & set(y)))
 
 
 def test_python_objects_are_handed_in_again_or_encoded():

@@ -8,10 +8,7 @@ from scipy import stats
 from fastmks import Index, InvalidArgument
 from fastmks.engines.approximation import _chance_of_fewer, sample_size
 from support.comparing import assert_identical
-
-
-def normal(n, d, seed=0):
-    return np.random.default_rng(seed).normal(size=(n, d))
+from support.functions import normal
 
 
 @pytest.mark.parametrize("n", [1, 2, 10, 300])

@@ -6,9 +6,9 @@ import stat
 import subprocess
 import sys
 import textwrap
-import threading
 import tracemalloc
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -170,21 +170,8 @@ class TestReplacing:
     def test_two_at_once(self, tmp_path):
         """Neither takes the other's file for one that was left behind."""
         records = [large_record(), small_record()]
-        errors = []
-
-        def save(record):
-            try:
-                for _ in range(30):
-                    write_record(tmp_path / "file", record)
-            except BaseException as error:
-                errors.append(error)
-
-        threads = [threading.Thread(target=save, args=[record]) for record in records]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert not errors
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(write_record, [tmp_path / "file"] * 60, records * 30))
         assert [p.name for p in tmp_path.iterdir()] == ["file"]
         assert open_record(tmp_path / "file", mmap=False).record.facts in [
             record.facts for record in records

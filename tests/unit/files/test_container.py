@@ -4,9 +4,9 @@ import errno
 import json
 import os
 import sys
-import threading
 import tracemalloc
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -505,11 +505,8 @@ class TestOpening:
         monkeypatch.setattr(
             container, "_check_blocks", lambda *a, **k: (checks.append(1), check(*a, **k))[1]
         )
-        threads = [threading.Thread(target=opened.verify) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda _: opened.verify(), range(8)))
         assert opened.is_verified
         assert checks == [1]
 

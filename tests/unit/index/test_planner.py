@@ -1,8 +1,8 @@
 """The planner chooses by what it measured, and never changes an answer."""
 
 import itertools
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numpy as np
@@ -206,20 +206,9 @@ def test_many_threads_may_plan_at_once():
     rows = clustered(5000)
     index = Index(rows, threads=1)
     expected = Index(rows, algorithm="scan").search(rows[:500], k=2)
-    found = []
-
-    def work():
-        for _ in range(5):
-            found.append(index.search(rows[:500], k=2))
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 20
-    for hits in found:
-        assert_identical(hits, expected)
+    with ThreadPoolExecutor(4) as pool:
+        for hits in pool.map(lambda queries: index.search(queries, k=2), [rows[:500]] * 20):
+            assert_identical(hits, expected)
 
 
 def test_an_index_has_one_planner_that_learns_only_from_whole_searches():

@@ -15,19 +15,10 @@ from pyarrow import feather, ipc, parquet
 
 from fastmks import InvalidArgument
 from fastmks.inputs import open_objects
+from support.reading import in_chunks, read
 
 X = np.random.default_rng(7).normal(size=(11, 3))
 NAMES = [f"n{i}" for i in range(len(X))]
-
-
-def read(path, **options):
-    with open_objects(path, **options) as file:
-        return file.read()
-
-
-def in_chunks(path, **options):
-    with open_objects(path, **options) as file:
-        return list(file)
 
 
 def dense(objects):

@@ -9,16 +9,7 @@ import pytest
 
 from fastmks import Index, InvalidArgument, kernels
 from fastmks.inputs import FORMS, open_objects, read_names
-
-
-def read(path, **options):
-    with open_objects(path, **options) as file:
-        return file.read()
-
-
-def in_chunks(path, **options):
-    with open_objects(path, **options) as file:
-        return list(file)
+from support.reading import in_chunks, read
 
 
 class TestText:

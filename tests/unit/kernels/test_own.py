@@ -3,6 +3,7 @@
 import gc
 import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -193,21 +194,10 @@ def test_threads_may_search_one_index_at_once_and_functions_may_search():
     )
     wanted = index.search(["trees", "cat"], 3)
     assert index.search(["a"], threads=4).stats.threads == 1
-    failed = []
-
-    def work():
-        for _ in range(20):
-            try:
-                assert_identical(index.search(["trees", "cat"], 3, algorithm="tree"), wanted)
-            except AssertionError as error:
-                failed.append(error)
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failed
+    with ThreadPoolExecutor(4) as pool:
+        asked = [["trees", "cat"]] * 80
+        for hits in pool.map(lambda queries: index.search(queries, 3, algorithm="tree"), asked):
+            assert_identical(hits, wanted)
 
 
 def test_single_queries_and_shapes():

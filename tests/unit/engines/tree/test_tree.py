@@ -13,6 +13,7 @@ from fastmks import Index, InvalidArgument, KernelValueError, Traversal
 from fastmks import kernels as K
 from fastmks.engines.traversal import BOUNDS
 from support.comparing import assert_identical
+from support.functions import normal
 from support.strategies import MERCER, search_problems
 
 TREES = ("tree", "dual-tree")
@@ -164,10 +165,6 @@ def test_the_scan_of_a_built_tree_is_the_scan(problem):
         answers = searched_both(*indexes, lambda index: index.search_self(algorithm="scan"))
         if answers is not None:
             assert_identical(*answers)
-
-
-def normal(n, d, seed=0):
-    return np.random.default_rng(seed).normal(size=(n, d))
 
 
 @pytest.mark.parametrize("algorithm", TREES)

@@ -12,6 +12,7 @@ from fastmks import Index, InvalidArgument, KernelValueError, NotMercerError, Tr
 from fastmks import kernels as K
 from fastmks.engines.tree.single_search import plan
 from support.comparing import assert_identical
+from support.functions import normal
 
 TREES = ("tree", "dual-tree")
 TRAVERSALS = (
@@ -21,10 +22,6 @@ TRAVERSALS = (
     Traversal(block=1, bounds=("ball",)),
     Traversal(block=1, bounds=("shell", "parent")),
 )
-
-
-def normal(n, d, seed=0):
-    return np.random.default_rng(seed).normal(size=(n, d))
 
 
 def uniform(n, d, seed=0):

@@ -1,0 +1,13 @@
+"""A kernel as users write one, and rows to search."""
+
+import numpy as np
+
+
+def overlap(x, y):
+    """The number of letters or members that both have."""
+    return float(len(set(x) & set(y)))
+
+
+def normal(n, d, seed=0):
+    """Rows of normal numbers."""
+    return np.random.default_rng(seed).normal(size=(n, d))
