@@ -8,18 +8,28 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import httpx
 import uvicorn
 
+from fastmks import Index
 from fastmks.service import Limits, make_app, open_served
 from support.waiting import PATIENCE
 
 
 @contextmanager
 def serving(path, *, limits=None, token=None, make_routes=None, **options):
-    """Serve a file in a thread; gives a client of httpx."""
+    """Serve a file, or an index from a file of its own, in a thread; gives a client of httpx."""
     limits = limits or Limits()
+    if isinstance(path, Index):
+        options |= {"limits": limits, "token": token, "make_routes": make_routes}
+        with TemporaryDirectory() as folder:
+            path.save(file := Path(folder, "index.fmks"))
+            with serving(file, **options) as client:
+                yield client
+        return
     served = open_served(
         path, most_waiting=limits.waiting, most_bytes=limits.journal_bytes, **options
     )
@@ -45,6 +55,22 @@ def serving(path, *, limits=None, token=None, make_routes=None, **options):
         server.should_exit = True
         thread.join()
         listening.close()
+
+
+def error_of(answer):
+    return answer.status_code, answer.json()["error"]["type"]
+
+
+def send(client, text):
+    """Send bytes as they are; returns what came back until the other side closed."""
+    with socket.create_connection(
+        (client.base_url.host, client.base_url.port), PATIENCE
+    ) as connection:
+        connection.sendall(text)
+        received = b""
+        while more := connection.recv(65536):
+            received += more
+        return received
 
 
 class Process:

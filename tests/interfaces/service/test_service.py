@@ -207,12 +207,10 @@ def open_served_again(path, own):
     return closing(open_served(path, writable=True, kernel=overlap, **own))
 
 
-def test_options_are_those_of_a_search(digits, tmp_path):
+def test_options_are_those_of_a_search(digits):
     index = fastmks.Index(VECTORS, algorithm="tree")
-    path = tmp_path / "tree.fmks"
-    index.save(path)
     query = VECTORS[3].tolist()
-    with serving(path) as client:
+    with serving(index) as client:
         for options in (
             {"epsilon": 0.5},
             {"relative": 0.1},
@@ -233,14 +231,12 @@ def test_options_are_those_of_a_search(digits, tmp_path):
     assert ids_and_values(answer) == (above.ids.tolist(), above.values.tolist())
 
 
-def test_few_hits_when_not_said_how_many(digits, tmp_path):
+def test_few_hits_when_not_said_how_many(digits):
     query = VECTORS[0].tolist()
     assert len(digits.post("/v1/search", json={"query": query}).json()["hits"]) == 10
     few = digits.post("/v1/search", json={"query": query, "only": [1, 2]}).json()
     assert len(few["hits"]) == 2
-    path = tmp_path / "small.fmks"
-    fastmks.Index(VECTORS[:3]).save(path)
-    with serving(path) as client:
+    with serving(fastmks.Index(VECTORS[:3])) as client:
         assert len(client.post("/v1/search", json={"query": query}).json()["hits"]) == 3
 
 
@@ -334,11 +330,9 @@ def test_values_come_back_as_they_are(digits):
     assert all(math.isfinite(value) for value in ids_and_values(answer)[1])
 
 
-def test_ids_of_every_sort(tmp_path):
+def test_ids_of_every_sort():
     names = ["../../etc/passwd", "a/b", "a b?", "é", "", "%2e", "remove", "\ud800"]
-    path = tmp_path / "named.fmks"
-    index_with_odd_ids(VECTORS[:8], ids=names).save(path)
-    with serving(path, writable=True) as client:
+    with serving(index_with_odd_ids(VECTORS[:8], ids=names), writable=True) as client:
         hits = client.post("/v1/search", json={"query": [1] * 5, "k": 8}).json()["hits"]
         assert {hit["id"] for hit in hits} == set(names)
         for i, name in enumerate(names[:-1]):
@@ -360,12 +354,10 @@ def test_ids_of_every_sort(tmp_path):
         assert client.post("/v1/objects", json={"objects": [[1] * 5], "ids": ["x"]}).is_success
 
 
-def test_paths_are_matched_whole(tmp_path):
+def test_paths_are_matched_whole():
     """A newline at the end is part of an id, and of no other path."""
-    path = tmp_path / "named.fmks"
     names = ["a", "b\n", "\n", "c\nd", "e\r"]
-    index_with_odd_ids(VECTORS[:5], ids=names).save(path)
-    with serving(path, make_routes=page_routes) as client:
+    with serving(index_with_odd_ids(VECTORS[:5], ids=names), make_routes=page_routes) as client:
         for i, name in enumerate(names):
             got = client.get(f"/v1/objects/{quote(name, safe='')}")
             assert got.json() == {"id": name, "object": VECTORS[i].tolist()}
@@ -377,10 +369,8 @@ def test_paths_are_matched_whole(tmp_path):
         assert client.post("/v1/search%0A", json={"query": [1] * 5}).status_code == 404
 
 
-def test_the_page_takes_ids_as_they_are(tmp_path):
-    path = tmp_path / "numbered.fmks"
-    fastmks.Index(VECTORS[:5], ids=range(5, 10)).save(path)
-    with serving(path, make_routes=page_routes) as client:
+def test_the_page_takes_ids_as_they_are():
+    with serving(fastmks.Index(VECTORS[:5], ids=range(5, 10)), make_routes=page_routes) as client:
         kernel = client.get("/page/about").json()["kernels"][0]["text"]
         for name, status in [("7", 200), (7, 200), ("7\n", 400), (" 7", 400), ("+7", 400)]:
             body = {"id": name, "kernel": kernel, "k": 1}
@@ -393,10 +383,8 @@ def test_numbers_in_addresses(digits):
     assert digits.get(f"/v1/objects/{2**63}").status_code in (400, 404)
 
 
-def test_changes_that_cannot_be_made_change_nothing(tmp_path):
-    path = tmp_path / "index.fmks"
-    fastmks.Index(VECTORS, kernels.Polynomial(degree=3)).save(path)
-    with serving(path, writable=True) as client:
+def test_changes_that_cannot_be_made_change_nothing():
+    with serving(fastmks.Index(VECTORS, kernels.Polynomial(degree=3)), writable=True) as client:
         for body, status in [
             ({"objects": [[1] * 5], "ids": [3]}, 409),
             ({"objects": [[1] * 5, [2] * 5], "ids": [100, 100]}, 400),
@@ -413,25 +401,23 @@ def test_changes_that_cannot_be_made_change_nothing(tmp_path):
         assert client.served.journal_bytes < 130
 
 
-def test_labels_that_json_has_not(tmp_path):
-    path = tmp_path / "sets.fmks"
-    fastmks.Index([{b"salt"}, {"egg"}], kernels.Jaccard()).save(path)
-    with serving(path) as client:
+def test_labels_that_json_has_not():
+    with serving(fastmks.Index([{b"salt"}, {"egg"}], kernels.Jaccard())) as client:
         assert client.get("/v1/objects/0").status_code == 422
         assert client.get("/v1/objects/1").json()["object"] == ["egg"]
 
 
-def test_more_routes_are_behind_the_same_guard(tmp_path):
+def test_more_routes_are_behind_the_same_guard():
     from starlette.responses import HTMLResponse
     from starlette.routing import Route
 
     async def page(request):
         return HTMLResponse("<p>hello</p>")
 
-    path = tmp_path / "index.fmks"
-    fastmks.Index(VECTORS).save(path)
     with serving(
-        path, make_routes=lambda *_: [Route("/", page)], token="a token of some length"
+        fastmks.Index(VECTORS),
+        make_routes=lambda *_: [Route("/", page)],
+        token="a token of some length",
     ) as client:
         answer = client.get("/")
         assert answer.text == "<p>hello</p>"
@@ -440,10 +426,8 @@ def test_more_routes_are_behind_the_same_guard(tmp_path):
         assert client.get("/", headers={"authorization": ""}).status_code == 401
 
 
-def test_metrics_count(tmp_path):
-    path = tmp_path / "index.fmks"
-    fastmks.Index(VECTORS).save(path)
-    with serving(path, writable=True) as client:
+def test_metrics_count():
+    with serving(fastmks.Index(VECTORS), writable=True) as client:
         client.post("/v1/batch", json={"queries": VECTORS[:3].tolist(), "k": 2})
         client.post("/v1/search", json={"query": [1]})
         client.post("/v1/objects", json={"objects": [[1] * 5] * 4})
@@ -467,19 +451,15 @@ def test_metrics_count(tmp_path):
     assert int(text.partition("\nfastmks_journal_bytes ")[2].partition("\n")[0]) > 150
 
 
-def test_letters_that_are_no_bytes(tmp_path):
-    path = tmp_path / "bytes.fmks"
-    fastmks.Index([b"abc", b"bcd"], kernels.Spectrum(2)).save(path)
-    with serving(path) as client:
+def test_letters_that_are_no_bytes():
+    with serving(fastmks.Index([b"abc", b"bcd"], kernels.Spectrum(2))) as client:
         answer = client.post("/v1/search", json={"query": "ab\u0100"})
         assert answer.status_code == 400
         assert "U+00FF" in answer.json()["error"]["message"]
 
 
-def test_the_description_of_a_token(tmp_path):
-    path = tmp_path / "index.fmks"
-    fastmks.Index(VECTORS).save(path)
-    with serving(path, token="a token of some length") as client:
+def test_the_description_of_a_token():
+    with serving(fastmks.Index(VECTORS), token="a token of some length") as client:
         described = client.get("/openapi.json").json()
     assert described["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
     for route, operations in described["paths"].items():

@@ -12,6 +12,7 @@ import pytest
 
 import fastmks
 from fastmks.service import open_served, serve
+from support.functions import overlap
 from support.serving import Process, serving
 from support.waiting import PATIENCE
 
@@ -222,10 +223,6 @@ serve(
     announce=lambda address: print("at", address, file=sys.stderr, flush=True),
 )
 """
-
-
-def overlap(x, y):
-    return float(len(set(x) & set(y)))
 
 
 @pytest.fixture

@@ -78,12 +78,14 @@ def test_it_keeps_to_the_time_of_a_request(words_path):
 
 
 @pytest.mark.parametrize("kernel", ["own", "linear"])
-def test_a_tree_that_takes_too_long_is_given_up(tmp_path, kernel):
+def test_a_tree_that_takes_too_long_is_given_up(kernel):
     """Neither comparing nor pictures go on with it: the one worker is free soon after."""
-    path = tmp_path / "many.fmks"
-    fastmks.Index(np.random.default_rng(0).normal(size=(30_000, 60)), "cosine").save(path)
     limits = Limits(seconds=1.0, workers=1)
-    with serving(path, limits=limits, make_routes=page_routes) as client:
+    with serving(
+        fastmks.Index(np.random.default_rng(0).normal(size=(30_000, 60)), "cosine"),
+        limits=limits,
+        make_routes=page_routes,
+    ) as client:
         _own(client)
         asked = {"id": "0", "kernel": kernel, "algorithm": "tree"}
         assert client.post("/page/compare", json=asked).status_code == 408

@@ -1,9 +1,7 @@
 """Whom a service answers in a browser: its own page and its user, no page of another site."""
 
-import numpy as np
 import pytest
 
-import fastmks
 from fastmks.service.page import page_routes
 from support.serving import serving
 
@@ -18,13 +16,6 @@ FOREIGN = [
     {"origin": "null"},
     {"origin": ""},
 ]
-
-
-@pytest.fixture
-def path(tmp_path):
-    path = tmp_path / "index.fmks"
-    fastmks.Index(np.random.default_rng(0).normal(size=(50, 2))).save(path)
-    return path
 
 
 def assert_refused(answer):
