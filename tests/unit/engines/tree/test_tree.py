@@ -34,13 +34,16 @@ def tree_and_scan(problem, **options):
     return tree, scan
 
 
-def searched_both(tree, scan, search):
-    """Answers of both; None where the scan meets a value that is not finite."""
+def assert_alike(indexes, method, *arguments, algorithm, **options):
+    """Both give the same answer, which is returned; None where a value is not finite."""
+    tree, scan = indexes
     try:
-        wanted = search(scan)
+        wanted = getattr(scan, method)(*arguments, algorithm="scan", **options)
     except KernelValueError:
         return None
-    return search(tree), wanted
+    got = getattr(tree, method)(*arguments, algorithm=algorithm, **options)
+    assert_identical(got, wanted)
+    return got
 
 
 traversals = st.builds(
@@ -50,14 +53,14 @@ traversals = st.builds(
     bounds=st.sets(st.sampled_from(BOUNDS)).map(tuple),
 )
 bases = st.sampled_from([1.01, 1.3, 2.0, 10.0])
+in_trees = {
+    "problem": search_problems(MERCER),
+    "traversal": traversals,
+    "algorithm": st.sampled_from(TREES),
+}
 
 
-@given(
-    problem=search_problems(MERCER),
-    base=bases,
-    traversal=traversals,
-    algorithm=st.sampled_from(TREES),
-)
+@given(**in_trees, base=bases)
 def test_trees_lose_nothing(problem, base, traversal, algorithm):
     """No prune may drop an object the scan returns, whatever the bounds and the order."""
     indexes = tree_and_scan(problem, base=base)
@@ -65,42 +68,21 @@ def test_trees_lose_nothing(problem, base, traversal, algorithm):
         return
     indexes[0].tree.check()
     queries = laid_out(problem.queries, problem.query_layout)
-    answers = searched_both(
-        *indexes,
-        lambda index: index.search(
-            queries,
-            k=problem.k,
-            algorithm=algorithm if index is indexes[0] else "scan",
-            traversal=traversal,
-        ),
-    )
-    if answers is not None:
-        assert_identical(*answers)
-        assert (answers[0].gap == 0).all()
+    how = {"algorithm": algorithm, "traversal": traversal}
+    hits = assert_alike(indexes, "search", queries, problem.k, **how)
+    assert hits is None or (hits.gap == 0).all()
 
 
-@given(problem=search_problems(MERCER), traversal=traversals, algorithm=st.sampled_from(TREES))
+@given(**in_trees)
 def test_trees_lose_nothing_of_the_objects_own_neighbours(problem, traversal, algorithm):
     indexes = tree_and_scan(problem)
     if indexes is None or len(problem.objects) == 1:
         return
     k = min(problem.k, len(problem.objects) - 1)
-    answers = searched_both(
-        *indexes,
-        lambda index: index.search_self(
-            k, algorithm=algorithm if index is indexes[0] else "scan", traversal=traversal
-        ),
-    )
-    if answers is not None:
-        assert_identical(*answers)
+    assert_alike(indexes, "search_self", k, algorithm=algorithm, traversal=traversal)
 
 
-@given(
-    problem=search_problems(MERCER),
-    traversal=traversals,
-    algorithm=st.sampled_from(TREES),
-    data=st.data(),
-)
+@given(**in_trees, data=st.data())
 def test_trees_search_among_some(problem, traversal, algorithm, data):
     indexes = tree_and_scan(problem)
     if indexes is None:
@@ -108,26 +90,11 @@ def test_trees_search_among_some(problem, traversal, algorithm, data):
     n = len(problem.objects)
     only = sorted(data.draw(st.sets(st.integers(0, n - 1), min_size=1), label="only"))
     k = data.draw(st.integers(1, len(only)), label="k")
-    answers = searched_both(
-        *indexes,
-        lambda index: index.search(
-            problem.queries,
-            k,
-            only=only,
-            algorithm=algorithm if index is indexes[0] else "scan",
-            traversal=traversal,
-        ),
-    )
-    if answers is not None:
-        assert_identical(*answers)
+    how = {"only": only, "algorithm": algorithm, "traversal": traversal}
+    assert_alike(indexes, "search", problem.queries, k, **how)
 
 
-@given(
-    problem=search_problems(MERCER),
-    traversal=traversals,
-    algorithm=st.sampled_from(TREES),
-    data=st.data(),
-)
+@given(**in_trees, data=st.data())
 def test_trees_find_all_above(problem, traversal, algorithm, data):
     indexes = tree_and_scan(problem)
     if indexes is None:
@@ -153,18 +120,14 @@ def test_the_scan_of_a_built_tree_is_the_scan(problem):
     indexes = tree_and_scan(problem)
     if indexes is None:
         return
-    for search in (
-        lambda index: index.search(problem.queries, k=problem.k, algorithm="scan"),
-        lambda index: index.search_above(problem.queries, 0.5, algorithm="scan"),
-        lambda index: index.search(problem.queries, only=[0], algorithm="scan"),
+    for method, arguments, options in (
+        ("search", [problem.queries, problem.k], {}),
+        ("search_above", [problem.queries, 0.5], {}),
+        ("search", [problem.queries], {"only": [0]}),
+        ("search_self", [], {}),
     ):
-        answers = searched_both(*indexes, search)
-        if answers is not None:
-            assert_identical(*answers)
-    if len(problem.objects) > 1:
-        answers = searched_both(*indexes, lambda index: index.search_self(algorithm="scan"))
-        if answers is not None:
-            assert_identical(*answers)
+        if method != "search_self" or len(problem.objects) > 1:
+            assert_alike(indexes, method, *arguments, algorithm="scan", **options)
 
 
 @pytest.mark.parametrize("algorithm", TREES)
