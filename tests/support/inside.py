@@ -1,5 +1,8 @@
 """The inside of an index, for tests."""
 
+import os
+from contextlib import contextmanager
+
 from fastmks.index.view import current_of
 
 
@@ -16,3 +19,16 @@ def store_of(objects):
 def data_of(index):
     """Return the data of the largest segment."""
     return max(snapshot_of(index).segments, key=len).data
+
+
+@contextmanager
+def forced_isa(isa):
+    """Use an instruction set during the block."""
+    before = os.environ.get("FASTMKS_ISA")
+    os.environ["FASTMKS_ISA"] = isa
+    try:
+        yield
+    finally:
+        os.environ.pop("FASTMKS_ISA")
+        if before is not None:
+            os.environ["FASTMKS_ISA"] = before

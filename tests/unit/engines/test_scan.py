@@ -1,8 +1,6 @@
 """The scan against the oracle, bit for bit: it is the oracle of every other engine."""
 
 import math
-import os
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -13,19 +11,8 @@ from hypothesis import strategies as st
 from fastmks import Index, KernelValueError
 from fastmks import kernels as K
 from support import oracle
+from support.inside import forced_isa
 from support.strategies import FAMILIES, search_problems
-
-
-@contextmanager
-def forced_isa(isa):
-    before = os.environ.get("FASTMKS_ISA")
-    os.environ["FASTMKS_ISA"] = isa
-    try:
-        yield
-    finally:
-        os.environ.pop("FASTMKS_ISA")
-        if before is not None:
-            os.environ["FASTMKS_ISA"] = before
 
 
 def laid_out(array, layout):

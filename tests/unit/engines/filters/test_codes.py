@@ -12,7 +12,7 @@ from fastmks.engines.base import SearchRequest
 from fastmks.engines.filters.axes import choose_axes
 from fastmks.engines.filters.codes import build_codes
 from fastmks.engines.scan import Scan
-from support.comparing import assert_identical
+from support.comparing import assert_as_scan, assert_identical, assert_same_found
 from support.inside import data_of
 from support.programs import run_python
 
@@ -99,10 +99,7 @@ def test_filter_gives_what_the_scan_gives(kernel, data):
             return
         assert_identical(index.search(queries, k, algorithm="filter"), expected)
     thresholds = np.asarray(expected.values)[:, 0] * 0.9
-    assert_identical(
-        index.search_above(queries, thresholds, algorithm="filter"),
-        index.search_above(queries, thresholds, algorithm="scan"),
-    )
+    assert_as_scan(index.search_above, queries, thresholds)
 
 
 @pytest.mark.parametrize("data", ["normal", "ties", "far and close", "lengths from 1e-12 to 1e12"])
@@ -117,10 +114,7 @@ def test_no_bound_is_below_the_value_it_bounds(kernel, data):
     except KernelValueError:
         return
     repeated = np.repeat(queries, len(rows), axis=0)
-    assert_identical(
-        index.search_above(repeated, values.ravel(), algorithm="filter"),
-        index.search_above(repeated, values.ravel(), algorithm="scan"),
-    )
+    assert_as_scan(index.search_above, repeated, values.ravel())
 
 
 @pytest.mark.parametrize("kernel", [K.Linear(), K.Polynomial(2), K.Gaussian(1.0), K.Cosine()])
@@ -131,8 +125,7 @@ def test_every_instruction_set_gives_the_same(isa, kernel):
     search = exact_search(space, rows[:9] + 0.5)
     codes = build_codes(space, dimension=20, threads=1, progress=Progress(False))
     found, wanted = codes.top_k(search, 20), Scan(space).top_k(search, 20)
-    np.testing.assert_array_equal(found.positions, wanted.positions)
-    np.testing.assert_array_equal(found.values, wanted.values)
+    assert_same_found(found, wanted)
     # The bounds are the same bits too, so the same objects are evaluated.
     assert found.cost == COSTS.setdefault(kernel, found.cost)
     assert found.cost.evaluations < wanted.cost.evaluations / 5
@@ -147,13 +140,8 @@ def test_any_scale(scale, kernel):
     rows = scale * clustered(800, 5)
     index = Index(rows, kernel)
     queries = rows[::100] / scale  # so that products do not overflow
-    assert_identical(
-        index.search(queries, k=5, algorithm="filter"), index.search(queries, k=5, algorithm="scan")
-    )
-    assert_identical(
-        index.search(queries * 1e-3, k=5, algorithm="filter"),
-        index.search(queries * 1e-3, k=5, algorithm="scan"),
-    )
+    assert_as_scan(index.search, queries, k=5)
+    assert_as_scan(index.search, queries * 1e-3, k=5)
 
 
 @pytest.mark.parametrize("scale", [1e-60, 1e-40, 1e40, 1e60])
@@ -161,10 +149,7 @@ def test_any_scale_of_distances(scale):
     rows = scale * clustered(800, 5)
     index = Index(rows, K.Gaussian(scale))
     for queries in (rows[::100], 1e30 * rows[:3], 1e-30 * rows[:3]):
-        assert_identical(
-            index.search(queries, k=5, algorithm="filter"),
-            index.search(queries, k=5, algorithm="scan"),
-        )
+        assert_as_scan(index.search, queries, k=5)
 
 
 def test_vectors_too_long_for_bounds_are_an_error():
@@ -173,18 +158,13 @@ def test_vectors_too_long_for_bounds_are_an_error():
     with pytest.raises(InvalidArgument, match="leave the float64 range"):
         index.search([0.0], algorithm="filter")
     long_but_close = Index([[1.7e308, 1e308], [1.7e308, 1.0]], K.Gaussian(1.0))
-    assert_identical(
-        long_but_close.search([1.7e308, 2.0], k=2, algorithm="filter"),
-        long_but_close.search([1.7e308, 2.0], k=2, algorithm="scan"),
-    )
+    assert_as_scan(long_but_close.search, [1.7e308, 2.0], k=2)
 
 
 def test_bandwidths_beyond_all_scale_have_no_scores():
     index = Index([[1.0], [2.0]], K.Gaussian(1e100))
     assert not data_of(index).engines.has_offer
-    assert_identical(  # through pivots
-        index.search([1.0], k=2, algorithm="filter"), index.search([1.0], k=2, algorithm="scan")
-    )
+    assert_as_scan(index.search, [1.0], k=2)
 
 
 @pytest.mark.parametrize("kernel", [K.Linear(), K.Polynomial(2, offset=0.1), K.Laplacian(1.0)])
@@ -193,16 +173,9 @@ def test_only_self_and_threads(kernel):
     index = Index(rows, kernel)
     only = np.arange(0, 1200, 7)
     for threads in (1, 3):
-        assert_identical(
-            index.search(rows[:70], k=9, only=only, algorithm="filter", threads=threads),
-            index.search(rows[:70], k=9, only=only, algorithm="scan"),
-        )
-        assert_identical(
-            index.search_self(k=4, algorithm="filter", threads=threads),
-            index.search_self(k=4, algorithm="scan"),
-        )
-    everything = index.search(rows[:3], k=1200, algorithm="filter")
-    assert_identical(everything, index.search(rows[:3], k=1200, algorithm="scan"))
+        assert_as_scan(index.search, rows[:70], k=9, only=only, threads=threads)
+        assert_as_scan(index.search_self, k=4, threads=threads)
+    assert_as_scan(index.search, rows[:3], k=1200)
 
 
 def test_filter_after_a_tree_and_tree_after_a_filter():
@@ -265,9 +238,7 @@ def test_any_number_of_axes_gives_the_same(dimension, kernel):
     search = exact_search(space, rows[:20] + 0.01)
     codes = build_codes(space, dimension=dimension, threads=1, progress=Progress(False))
     assert codes.dimension == dimension
-    got, wanted = codes.top_k(search, 6), Scan(space).top_k(search, 6)
-    np.testing.assert_array_equal(got.positions, wanted.positions)
-    np.testing.assert_array_equal(got.values, wanted.values)
+    assert_same_found(codes.top_k(search, 6), Scan(space).top_k(search, 6))
 
 
 def test_axes_are_orthonormal_and_as_many_as_pay():
@@ -311,17 +282,13 @@ def test_cosines_of_close_vectors_are_bounded_by_distances(kernel, tiny):
     assert choose_axes(data_of(Index(far_apart, kernel)).space).origin is None
     queries = np.concatenate([rows[:40] + 1e-3, -rows[:5], np.zeros((1, 12)), tiny * rows[1:3]])
     for k in (1, 10, 3000):
-        hits = index.search(queries, k, algorithm="filter")
-        assert_identical(hits, index.search(queries, k, algorithm="scan"))
+        assert_as_scan(index.search, queries, k)
     few = index.search(rows[1:40], k=1, algorithm="filter").stats
     assert few.scan_share < 0.1
     values = kernel.matrix(queries[:12], rows)
     thresholds = values[:, ::10]
     repeated = np.repeat(queries[:12], thresholds.shape[1], axis=0)
-    assert_identical(
-        index.search_above(repeated, thresholds.ravel(), algorithm="filter"),
-        index.search_above(repeated, thresholds.ravel(), algorithm="scan"),
-    )
+    assert_as_scan(index.search_above, repeated, thresholds.ravel())
 
 
 @pytest.mark.parametrize("columns", [1025, 7000, 15_000])
@@ -331,15 +298,11 @@ def test_many_columns(kernel, columns):
     rows = clustered(400, columns).astype(np.float32)
     index = Index(rows, kernel)
     queries = np.concatenate([rows[:5] + 0.01, np.zeros((1, columns)), -rows[:2], 1e-30 * rows[:1]])
-    hits = index.search(queries, k=3, algorithm="filter")
-    assert_identical(hits, index.search(queries, k=3, algorithm="scan"))
+    assert_as_scan(index.search, queries, k=3)
     assert index.search(rows[:5] + 0.01, k=3, algorithm="filter").stats.scan_share < 0.5
     thresholds = kernel.matrix(queries[:5], rows)[:, ::40]
     repeated = np.repeat(queries[:5], thresholds.shape[1], axis=0)
-    assert_identical(
-        index.search_above(repeated, thresholds.ravel(), algorithm="filter"),
-        index.search_above(repeated, thresholds.ravel(), algorithm="scan"),
-    )
+    assert_as_scan(index.search_above, repeated, thresholds.ravel())
 
 
 def test_many_columns_by_the_planner_and_in_files(tmp_path):
@@ -403,6 +366,4 @@ def test_filter_on_any_small_set(data):
     )
     k = data.draw(st.integers(1, n))
     index = Index(rows, kernel)
-    assert_identical(
-        index.search(queries, k, algorithm="filter"), index.search(queries, k, algorithm="scan")
-    )
+    assert_as_scan(index.search, queries, k)

@@ -25,6 +25,7 @@ from fastmks.engines.base import SearchRequest
 from fastmks.engines.faults import named_faults
 from fastmks.engines.filters.pivots import build_pivots
 from fastmks.engines.scan import Scan
+from support.comparing import assert_identical, assert_same_found
 from support.inside import data_of
 from support.kinds import KINDS
 from support.strategies import search_problems
@@ -46,14 +47,6 @@ def ask(space, queries=None, *, among=None, threads=1):
     )
 
 
-def assert_same(got, wanted):
-    """The same bits of the same values at the same positions."""
-    if hasattr(wanted, "offsets"):
-        np.testing.assert_array_equal(got.offsets, wanted.offsets)
-    np.testing.assert_array_equal(got.positions, wanted.positions)
-    np.testing.assert_array_equal(got.values.view(np.int64), wanted.values.view(np.int64))
-
-
 def assert_finds_what_the_scan_finds(space, queries, *, m=None, seed=0):
     pivots = build_pivots(space, threads=2, progress=QUIET, m=m, seed=seed)
     scan, n = Scan(space), len(space)
@@ -66,13 +59,13 @@ def assert_finds_what_the_scan_finds(space, queries, *, m=None, seed=0):
         for k in sorted({1, min(3, n_among), n_among}):
             wanted = scan.top_k(search, k)
             found = pivots.top_k(search, k)
-            assert_same(found, wanted)
+            assert_same_found(found, wanted)
             assert not found.gap.any()
             spare = 0 if search.among is None else n_queries * pivots.projection.n_pivots
             assert found.cost.evaluations <= wanted.cost.evaluations + spare
         if not search.skip_self:
             thresholds = wanted.values[:, n_among // 2].copy()
-            assert_same(pivots.above(search, thresholds), scan.above(search, thresholds))
+            assert_same_found(pivots.above(search, thresholds), scan.above(search, thresholds))
     return pivots
 
 
@@ -205,7 +198,7 @@ def test_a_filter_of_strings_evaluates_few_and_changes_nothing():
     wanted = index.search(words[:20], k=3)
     assert wanted.stats.algorithm == "scan"
     found = index.search(words[:20], k=3, algorithm="filter")
-    assert_same_hits(found, wanted)
+    assert_identical(found, wanted)
     assert found.stats.kernel_evaluations < wanted.stats.kernel_evaluations / 2
     assert found.stats.bounds == 20 * 600
     assert found.stats.bound_operations > found.stats.bounds
@@ -223,9 +216,9 @@ def test_pivots_follow_the_order_of_a_tree():
     assert index.tree.space.order is not None
     only = [f"word {i}" for i in range(0, 150, 2)]
     some = index.search(words[:9], k=5, only=only, algorithm="scan")
-    assert_same_hits(index.search(words[:9], k=5, algorithm="filter"), wanted)
-    assert_same_hits(index.search(words[:9], k=5, only=only, algorithm="filter"), some)
-    assert_same_hits(index.search_self(4, algorithm="filter"), own)
+    assert_identical(index.search(words[:9], k=5, algorithm="filter"), wanted)
+    assert_identical(index.search(words[:9], k=5, only=only, algorithm="filter"), some)
+    assert_identical(index.search_self(4, algorithm="filter"), own)
 
 
 def test_contradictions_are_named_by_id_whatever_the_order():
@@ -237,11 +230,6 @@ def test_contradictions_are_named_by_id_whatever_the_order():
             index.search([[0.1, 0.2, 0.3, 0.4, 1.0]], algorithm="filter")
         assert all(name in str(error.value) for name in ids)
         assert len(index.tree) == 4  # whose order errors follow from now on
-
-
-def assert_same_hits(found, wanted):
-    np.testing.assert_array_equal(found.ids, wanted.ids)
-    np.testing.assert_array_equal(found.values.view(np.int64), wanted.values.view(np.int64))
 
 
 # --- promises, exactly ---------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """Searches of sparse vectors through postings, against the scan, bit for bit."""
 
-import os
 from dataclasses import replace
 
 import networkx as nx
@@ -20,6 +19,8 @@ from fastmks.engines.filters.postings import build_postings, fits_postings
 from fastmks.engines.scan import Scan
 from fastmks.engines.space import Space
 from fastmks.kernels.objects import read_objects
+from support.comparing import assert_same_found
+from support.inside import forced_isa
 from support.strategies import search_problems
 
 QUIET = Progress(shown=False)
@@ -72,18 +73,14 @@ def make_search(queries, *, among=None, skip_self=False, threads=1, **more):
 def assert_same_top_k(postings, search, k):
     wanted = Scan(postings.space).top_k(search, k)
     found = postings.top_k(search, k)
-    np.testing.assert_array_equal(found.positions, wanted.positions)
-    np.testing.assert_array_equal(found.values.view(np.int64), wanted.values.view(np.int64))
+    assert_same_found(found, wanted)
     np.testing.assert_array_equal(found.gap, wanted.gap)
     return found
 
 
 def assert_same_above(postings, search, thresholds):
     wanted = Scan(postings.space).above(search, thresholds)
-    found = postings.above(search, thresholds)
-    np.testing.assert_array_equal(found.offsets, wanted.offsets)
-    np.testing.assert_array_equal(found.positions, wanted.positions)
-    np.testing.assert_array_equal(found.values.view(np.int64), wanted.values.view(np.int64))
+    assert_same_found(postings.above(search, thresholds), wanted)
 
 
 def assert_same_answers(objects, queries, kernel, ks=(1, 10)):
@@ -111,17 +108,12 @@ def texts(n, seed=0, *, n_words=60, largest=4):
 
 @given(problem=search_problems(kernels=GROWING), data=st.data())
 def test_postings_lose_nothing(problem, data):
-    before = os.environ.get("FASTMKS_ISA")
-    os.environ["FASTMKS_ISA"] = problem.isa
     try:
-        space = make_space(sp.csr_array(problem.objects), problem.kernel)
-        asked = space.queries(sp.csr_array(problem.queries))
+        with forced_isa(problem.isa):
+            space = make_space(sp.csr_array(problem.objects), problem.kernel)
+            asked = space.queries(sp.csr_array(problem.queries))
     except KernelValueError:
         assume(False)
-    finally:
-        os.environ.pop("FASTMKS_ISA")
-        if before is not None:
-            os.environ["FASTMKS_ISA"] = before
     assume(fits_postings(space))
     postings = build_postings(space, progress=QUIET)
     search = make_search(asked, threads=problem.threads)
@@ -193,8 +185,7 @@ def test_objects_in_an_order_of_their_own():
     asked = space.queries(sp.csr_array(texts(6, 9)))
     found = build_postings(ordered, progress=QUIET).top_k(make_search(asked), 20)
     wanted = Scan(space).top_k(make_search(asked), 20)
-    np.testing.assert_array_equal(found.positions, wanted.positions)
-    np.testing.assert_array_equal(found.values, wanted.values)
+    assert_same_found(found, wanted)
 
 
 def test_few_are_evaluated_and_little_is_stored():
