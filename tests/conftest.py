@@ -68,16 +68,17 @@ def fastmks_(folder, capfd):
 
 @pytest.fixture
 def failing(folder, capfd):
-    """Run a command that must fail, and return its exit code and its one line."""
+    """Run a command that must fail, with a code and words, and return its code and its one line."""
     from fastmks.cli import run
 
-    def call(line):
+    def call(line, wanted=None, words=""):
         code = run(line.split())
         err = capfd.readouterr().err
-        assert code != 0
+        assert code == wanted or (wanted is None and code != 0)
         last = err.splitlines()[-1]
         assert last.startswith("fastmks: error: ")
         assert "Traceback" not in err
+        assert words in last
         return code, last
 
     return call

@@ -29,24 +29,14 @@ def assert_same_searches(index, kind, ids, algorithm):
     assert index.ids.tolist() == list(ids)
     assert len(index) == n
     for k in sorted({1, min(3, n), n}):
-        assert_identical(
-            index.search(kind.queries, k, algorithm=algorithm), wanted.search(kind.queries, k)
-        )
-    some = ids[::3]
-    assert_identical(
-        index.search(kind.queries, 1, only=some, algorithm=algorithm),
-        wanted.search(kind.queries, 1, only=some),
-    )
-    mask = np.arange(n) % 2 == 0
-    assert_identical(
-        index.search(kind.queries, 1, only=mask, algorithm=algorithm),
-        wanted.search(kind.queries, 1, only=mask),
-    )
+        hits = index.search(kind.queries, k, algorithm=algorithm)
+        assert_identical(hits, wanted.search(kind.queries, k))
+    for only in (ids[::3], np.arange(n) % 2 == 0):
+        hits = index.search(kind.queries, 1, only=only, algorithm=algorithm)
+        assert_identical(hits, wanted.search(kind.queries, 1, only=only))
     threshold = wanted.search(kind.queries, min(3, n)).values[:, -1]
-    assert_identical(
-        index.search_above(kind.queries, threshold, algorithm=algorithm),
-        wanted.search_above(kind.queries, threshold),
-    )
+    hits = index.search_above(kind.queries, threshold, algorithm=algorithm)
+    assert_identical(hits, wanted.search_above(kind.queries, threshold))
 
 
 @CASES
