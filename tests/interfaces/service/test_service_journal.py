@@ -58,6 +58,10 @@ def crashed(path, changes):
     return copy / path.name
 
 
+def no_space(*_, **__):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
 def journal_of(path):
     return path.with_name(f"{path.name}.journal")
 
@@ -340,12 +344,9 @@ def test_a_crash_at_any_step_of_saving(path, monkeypatch):
 
 @pytest.mark.parametrize("step", ["name_content", "sync_folder", "note_saved", "begin"])
 def test_saving_that_fails_loses_nothing(path, monkeypatch, step):
-    def fail(*_, **__):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
     with opened(path, most_bytes=1) as served:  # saves after each change
         owner = Journal if step in ("note_saved", "begin") else served_module
-        monkeypatch.setattr(owner, step, fail)
+        monkeypatch.setattr(owner, step, no_space)
         for change in CHANGES:
             served.submit(change).result()
         wanted = set(served.index.ids.tolist())
@@ -359,13 +360,9 @@ def test_saving_that_fails_loses_nothing(path, monkeypatch, step):
 
 def test_a_last_save_that_fails_is_an_error(path, monkeypatch):
     """Whoever closes is told, each time; nothing is lost."""
-
-    def fail(*_, **__):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
     served = open_served(path, writable=True)
     served.submit(addition([1, 2, 3])).result()
-    monkeypatch.setattr(served_module, "sync_folder", fail)
+    monkeypatch.setattr(served_module, "sync_folder", no_space)
     for _ in range(2):
         with pytest.raises(UnwritableError, match="was not saved .No space left on device"):
             served.close()
@@ -415,7 +412,7 @@ def test_a_disk_that_is_full(path, monkeypatch):
 
         def full(file, data, at):
             write(file, data[:10], at)
-            raise OSError(errno.ENOSPC, "No space left on device")
+            no_space()
 
         monkeypatch.setattr(os, "pwrite", full)
         with pytest.raises(UnwritableError, match="No space left"):

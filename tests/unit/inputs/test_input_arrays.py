@@ -25,36 +25,8 @@ def dense(objects):
     return objects.toarray() if sp.issparse(objects) else objects
 
 
-def write_npy(path):
-    np.save(path, X)
-
-
-def write_fortran(path):
-    np.save(path, np.asfortranarray(X))
-
-
-def write_npz(path):
-    np.savez(path, vectors=X, ids=np.array(NAMES))
-
-
-def write_packed_npz(path):
-    np.savez_compressed(path, X)
-
-
 def write_sparse(path):
     sp.save_npz(path, sp.csc_matrix(X))
-
-
-def write_csv(path):
-    pd.DataFrame(X, index=NAMES).to_csv(path)
-
-
-def write_plain_csv(path):
-    np.savetxt(path, X, delimiter=",", fmt="%.17g")
-
-
-def write_text(path):
-    np.savetxt(path, X, fmt="%.17g")
 
 
 def write_parquet(path):
@@ -74,14 +46,14 @@ def write_arrow_stream(path):
 
 
 VECTORS = {
-    "npy": (write_npy, "x.npy", None),
-    "fortran": (write_fortran, "x.npy", None),
-    "npz": (write_npz, "x.npz", NAMES),
-    "packed npz": (write_packed_npz, "x.npz", None),
+    "npy": (lambda path: np.save(path, X), "x.npy", None),
+    "fortran": (lambda path: np.save(path, np.asfortranarray(X)), "x.npy", None),
+    "npz": (lambda path: np.savez(path, vectors=X, ids=np.array(NAMES)), "x.npz", NAMES),
+    "packed npz": (lambda path: np.savez_compressed(path, X), "x.npz", None),
     "sparse": (write_sparse, "x.npz", None),
-    "csv": (write_csv, "x.csv", NAMES),
-    "plain csv": (write_plain_csv, "x.csv", None),
-    "text": (write_text, "x.txt", None),
+    "csv": (pd.DataFrame(X, index=NAMES).to_csv, "x.csv", NAMES),
+    "plain csv": (lambda path: np.savetxt(path, X, delimiter=",", fmt="%.17g"), "x.csv", None),
+    "text": (lambda path: np.savetxt(path, X, fmt="%.17g"), "x.txt", None),
     "parquet": (write_parquet, "x.parquet", NAMES),
     "lists": (write_lists, "x.feather", NAMES),
     "arrow stream": (write_arrow_stream, "x.arrows", None),
