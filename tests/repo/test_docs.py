@@ -94,7 +94,7 @@ def like_numba(_):
 
 
 NEEDS = {
-    "docs/how-it-works/hardness.md": made_covertype,
+    "docs/how-it-works/hardness-measured.md": made_covertype,
     "docs/reference/kernels/your-own.md": like_numba,
 }
 
@@ -115,7 +115,7 @@ def test_blocks_without_prompts_run(page, number, code, tmp_path, monkeypatch, c
         hits = names["index"].search(names["rows"][:5], k=3)
         wanted = fastmks.Index(names["rows"]).search(names["rows"][:5], k=3)
         assert (hits.indices == wanted.indices).all()
-    if page.name == "hardness.md":
+    if page.name == "hardness-measured.md":
         assert "Hardness of 500 of 500 objects" in capsys.readouterr().out
 
 

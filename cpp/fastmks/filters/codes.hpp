@@ -57,7 +57,7 @@ struct Boxes {
 
 /// Objects in 8-bit codes that bound their scores: coordinates on a few axes, rounded to whole
 /// multiples of a scale around the centre of a leaf of up to 256 objects that lie close to each
-/// other. Immutable once built. docs/how-it-works/filter.md derives the bounds.
+/// other. Immutable once built. docs/how-it-works/proofs/codes.md derives the bounds.
 class CodeTable {
 public:
     /// Throws CoordinateFault for coordinates that are not finite.

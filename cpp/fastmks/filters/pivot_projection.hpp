@@ -14,7 +14,7 @@ namespace fastmks {
 /// Objects of any Mercer kernel on the span of some of them, the pivots, in the Hilbert space: the
 /// score is the kernel value itself, and the coordinates of an object are its values with the
 /// pivots, put through the inverse of the Cholesky factor of the pivots' Gram matrix.
-/// docs/how-it-works/filter.md derives what the coordinates promise, rounding included.
+/// docs/how-it-works/proofs/pivots.md derives what the coordinates promise, rounding included.
 class PivotProjection final : public Projection {
 public:
     /// Takes the objects at `wanted` as pivots, in this order, but for those that the ones before
@@ -75,7 +75,7 @@ private:
     std::vector<int> exponents_;           // of the pivots' lengths, in that order
     std::vector<double> axes_;             // rows of padded(n_pivots) numbers
     std::vector<const double*> axis_rows_;
-    double amplification_ = 0.0;       // A in docs/how-it-works/filter.md
+    double amplification_ = 0.0;       // A in docs/how-it-works/proofs/pivots.md
     double lost_amplification_ = 0.0;  // B
     double defect_ = 0.0;              // delta
     double share_ = 0.0;               // gamma

@@ -27,7 +27,8 @@ static_assert(sizeof(Posting) == 8);
 /// cosine. Objects lie in places of an order of their own, in shelves whose scores stay in the
 /// fastest cache. A column is a list of postings. One that many objects have, in small whole
 /// numbers, is put into planes instead: plane j holds bit j of the number for every object, and
-/// the list the rest of it. Immutable once built. docs/reference/kernels/sparse.md has the bounds.
+/// the list the rest of it. Immutable once built. docs/how-it-works/proofs/postings.md has the
+/// bounds.
 class Postings {
 public:
     static constexpr std::size_t shelf_size = 16 * block_size;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t most_planes = Postings::most_planes;
 // A plane must take the place of this many postings in a block of 512 objects: a line costs about
-// as much time as one or two of them, and as much room as eight (docs/reference/kernels/sparse.md
+// as much time as one or two of them, and as much room as eight (docs/how-it-works/postings.md
 // has figures).
 constexpr std::size_t postings_per_line = 3;
 // Beyond this many columns for each entry, they are found by bisection.

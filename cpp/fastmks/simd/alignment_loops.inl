@@ -77,8 +77,8 @@ void look_up(const StringPair& pair, const T* letters, std::size_t n_letters, st
 //
 // T is at least 1. While it is small, plain doubles hold everything. From then on each cell has an
 // exponent, that of its T, and M, X, Y and T are multiples of 2^exponent.
-// docs/how-it-works/rounding.md shows that nothing that matters is lost: neighbours differ by too
-// little.
+// docs/how-it-works/proofs/rounding.md shows that nothing that matters is lost: neighbours differ
+// by too little.
 
 struct Parts {
     double* match;    // M

@@ -104,7 +104,7 @@ Wide LocalAlignmentSpace::compute(const WideSpace& queries, std::size_t query, s
 
 // Every term of the sum is a product along a path of at most n + m cells. A cell adds at most five
 // roundings and one factor, which is off by 2 units for exp and by |exponent| for its argument; the
-// sums over cells add n + m at most. See docs/how-it-works/rounding.md.
+// sums over cells add n + m at most. See docs/how-it-works/proofs/rounding.md.
 double LocalAlignmentSpace::relative_error() const noexcept {
     double largest = std::max(kernel_.gap_open, kernel_.gap_extend);
     for (const double score : kernel_.scores) largest = std::max(largest, std::abs(score));

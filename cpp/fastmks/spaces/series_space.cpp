@@ -70,7 +70,7 @@ Wide GlobalAlignmentSpace::compute(const WideSpace& queries, std::size_t query, 
 // With s = n + m steps at most: 12 roundings a step, and c = n_channels + 12 units of t in each
 // exponent, which v / (2 - v) at most doubles. Over the paths, sum w t <= A (K + 1) for A = 1.1 s,
 // since w <= exp(-t) and there are at most 3^s paths; and both K and 1 are at most
-// sqrt(K(x, x) K(y, y)). So 12 s + 2 c * 2 A units. See docs/how-it-works/rounding.md.
+// sqrt(K(x, x) K(y, y)). So 12 s + 2 c * 2 A units. See docs/how-it-works/proofs/rounding.md.
 double GlobalAlignmentSpace::relative_error() const noexcept {
     const double steps = 2.0 * static_cast<double>(store_->longest());
     const double c = static_cast<double>(store_->n_channels()) + 12.0;

@@ -34,7 +34,7 @@ struct ScoreSum {
 struct VectorForm {
     const char* name;
     ScoreKind score;
-    /// docs/how-it-works/rounding.md derives each.
+    /// docs/how-it-works/proofs/rounding.md derives each.
     Rounding (*rounding)(const VectorKernel& kernel, ScoreSum sum);
     /// None where the values are the scores themselves.
     void (*map)(const VectorKernel& kernel, const VectorLoops& loops, double* values,

@@ -1,5 +1,5 @@
 // How the values of the vector forms follow from the scores of vectors.
-// docs/how-it-works/scores.md derives each line.
+// docs/how-it-works/proofs/scores.md derives each line.
 
 #include <algorithm>
 #include <cmath>

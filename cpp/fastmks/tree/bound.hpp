@@ -28,10 +28,10 @@ struct Region {
     double greatest_norm;  ///< at least |x|
 };
 
-/// Upper bounds on canonical values K^(q, x) of one query q. docs/how-it-works/tree.md derives
-/// them and the slack of each. `share` covers every rounding as a share of the norms involved,
-/// `lost` what underflow can take. A bound that is not a number bounds nothing: callers compare so
-/// that it keeps.
+/// Upper bounds on canonical values K^(q, x) of one query q. docs/how-it-works/proofs/tree.md
+/// derives them and the slack of each. `share` covers every rounding as a share of the norms
+/// involved, `lost` what underflow can take. A bound that is not a number bounds nothing: callers
+/// compare so that it keeps.
 class QueryBounds {
 public:
     QueryBounds(const Geometry& geometry, double self_value)

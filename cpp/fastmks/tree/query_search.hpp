@@ -22,8 +22,7 @@ inline constexpr std::size_t largest_call = 4096;  // evaluations between two re
 inline constexpr std::size_t smallest_sample = 8;
 inline constexpr double not_evaluated = -HUGE_VAL;
 
-// Nodes opened before their children are evaluated together: see docs/how-it-works/tree.md for
-// the figures.
+// Nodes opened before their children are evaluated together.
 inline constexpr std::size_t nodes_per_call = 4;
 
 /// The search of one query at a time in a tree; keeps its memory from query to query. `Collector`

@@ -1,7 +1,7 @@
 """The filter for kernels without coordinates: bounds from values with a few objects, the pivots.
 
 Every object has coordinates in the span of the pivots, and a distance from it in the Hilbert space;
-both bound its values (docs/how-it-works/filter.md). The pivots come from a sample of the objects.
+both bound its values (docs/how-it-works/pivots.md). The pivots come from a sample of the objects.
 Their number is the one with the least cost for sampled queries.
 """
 
