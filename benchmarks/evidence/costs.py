@@ -21,7 +21,7 @@ _TREES = {TREE: ("our tree", "o", "#009E73"), MLPACK: ("mlpack's single tree", "
 
 def draw_growth(results: Path, file: Path) -> None:
     """Draw the time of a query by the number of objects, and by the intrinsic dimension."""
-    made = make_panels(3, 11.0, 4.2, n_columns=3, has_common_axes=True)
+    made = make_panels(3, 8.8, 3.9, n_columns=3, has_common_axes=True)
     if made is None:
         return
     figure, panels = made
@@ -43,7 +43,7 @@ def draw_growth(results: Path, file: Path) -> None:
     panels[0].set_ylabel("µs per query")
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4)
-    figure.savefig(file, dpi=130)
+    figure.savefig(file, dpi=150)
 
 
 def _draw_lines(axes: Any, found: Sequence[Row], across: str) -> None:
@@ -56,7 +56,7 @@ def _draw_lines(axes: Any, found: Sequence[Row], across: str) -> None:
 
 def draw_tree(results: Path, file: Path) -> None:
     """Draw what trees save in evaluations against what they save in time."""
-    made = make_panels(1, 8.0, 4.8)
+    made = make_panels(1, 7.6, 4.6)
     if made is None:
         return
     figure, (axes,) = made
@@ -76,4 +76,4 @@ def draw_tree(results: Path, file: Path) -> None:
     mark_plainly(axes.xaxis)
     mark_plainly(axes.yaxis)
     axes.legend(loc="lower right")
-    figure.savefig(file, dpi=130)
+    figure.savefig(file, dpi=150)

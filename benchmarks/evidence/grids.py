@@ -14,7 +14,7 @@ from benchmarks.race.names import AUTO, SCAN
 SETS = {  # those of the peers
     "lcdm": "galaxies",
     "covertype": "Covertype",
-    "aloi": "ALOI colours",
+    "aloi": "ALOI",
     "mnist": "MNIST",
     "cifar10_gist384": "GIST",
     "gowalla": "Gowalla",
@@ -22,7 +22,7 @@ SETS = {  # those of the peers
     "normal": "noise",
     "movielens": "MovieLens",
     "blog posts": "blog posts",
-    "20 newsgroups": "newsgroups",
+    "20 newsgroups": "news posts",
     "proteins": "proteins",
     "fingerprints": "molecules",
 }
@@ -45,21 +45,21 @@ _WEISFEILER, _PATHS = "WeisfeilerLehman(iterations=2)", "ShortestPath()"
 _SERIES = "GlobalAlignment(bandwidth=3.0, triangular=None)"
 _ALIGNED = "substitution='BLOSUM62', gap_open=11.0, gap_extend=1.0)"
 _OTHERS = {  # by kernel or case: what is shown
-    _WEISFEILER: "graphs, WeisfeilerLehman",
-    f"Normalized(kernel={_WEISFEILER})": "graphs, WeisfeilerLehman, normalised",
-    _PATHS: "graphs, ShortestPath",
-    f"Normalized(kernel={_PATHS})": "graphs, ShortestPath, normalised",
-    f"Normalized(kernel={_SERIES})": "time series, GlobalAlignment",
-    f"Normalized(kernel=LocalAlignment(beta=0.5, {_ALIGNED})": "proteins, LocalAlignment",
-    f"SmithWaterman({_ALIGNED}": "proteins, SmithWaterman",
-    "tree, small sets in Python, k = 1, beside the scan": "small sets, a Python function",
-    "tree, sentences in Python, k = 1, beside the scan": "sentences, a Python function",
+    _WEISFEILER: "graphs: WeisfeilerLehman",
+    f"Normalized(kernel={_WEISFEILER})": "WeisfeilerLehman, normalised",
+    _PATHS: "graphs: ShortestPath",
+    f"Normalized(kernel={_PATHS})": "ShortestPath, normalised",
+    f"Normalized(kernel={_SERIES})": "time series: GlobalAlignment",
+    f"Normalized(kernel=LocalAlignment(beta=0.5, {_ALIGNED})": "proteins: LocalAlignment",
+    f"SmithWaterman({_ALIGNED}": "proteins: SmithWaterman",
+    "tree, small sets in Python, k = 1, beside the scan": "small sets: a Python function",
+    "tree, sentences in Python, k = 1, beside the scan": "sentences: a Python function",
 }
 
 
 def draw_wrong_answers(results: Path, file: Path) -> None:
     """Draw the share of queries with a wrong answer, by library and set."""
-    made = make_panels(1, 11.0, 5.0)
+    made = make_panels(1, 8.4, 4.8)
     if made is None:
         return
     figure, (axes,) = made
@@ -69,7 +69,8 @@ def draw_wrong_answers(results: Path, file: Path) -> None:
     texts = [[_percent(share) for share in line] for line in shares]
     _draw_grid(axes, shares, texts, list(_LIBRARIES.values()), list(SETS.values()), "Oranges")
     axes.get_yticklabels()[0].set(weight="bold", color=BLUE)
-    figure.savefig(file, dpi=130)
+    axes.set_xticks(range(len(SETS)), SETS.values(), rotation=40, ha="left", rotation_mode="anchor")
+    figure.savefig(file, dpi=150)
 
 
 def _share(wrong: int, checked: int) -> float | None:
@@ -84,7 +85,7 @@ def _percent(share: float | None) -> str:
 
 def draw_gains(results: Path, file: Path) -> None:
     """Draw how many times faster than a linear scan `auto` is, by set, kernel and kind."""
-    made = make_panels(2, 11.0, 5.2, n_columns=2)
+    made = make_panels(2, 8.8, 4.8, n_columns=2)
     if made is None:
         return
     figure, (grid, bars) = made
@@ -110,7 +111,7 @@ def draw_gains(results: Path, file: Path) -> None:
     mark_plainly(bars.xaxis)
     bars.set_title("other objects", fontsize="medium")
     bars.spines[["top", "right"]].set_visible(False)
-    figure.savefig(file, dpi=130)
+    figure.savefig(file, dpi=150)
 
 
 def _other_gains(results: Path) -> Iterator[tuple[str, float]]:
@@ -118,11 +119,11 @@ def _other_gains(results: Path) -> Iterator[tuple[str, float]]:
     for length in (1, 2, 3):
         place = {"kernel": f"spectrum {length}", "k": 10, "n_objects": 99_900}
         times = medians_in(rows(results, "paper", **place))
-        yield f"proteins, Spectrum({length})", times[SCAN] / times[AUTO]
+        yield f"proteins: Spectrum({length})", times[SCAN] / times[AUTO]
     times = medians_in(
         rows(results, "peers_bars", problem="fingerprints", k=10, batch=1, threads=1)
     )
-    yield "molecules, Tanimoto", times[SCAN] / times[AUTO]
+    yield "molecules: Tanimoto", times[SCAN] / times[AUTO]
     for row in rows(results, "objects_graphs", problem="nci1", k=10):
         if row["kernel"] in _OTHERS:
             yield _OTHERS[row["kernel"]], row["scan_seconds"] / row["lists_seconds"]

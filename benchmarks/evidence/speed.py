@@ -29,7 +29,7 @@ _CHANGES = (
 
 def draw_speedups(results: Path, file: Path) -> None:
     """Draw times faster than the fastest other exact library: batches, and one query."""
-    made = make_panels(2, 11.0, 5.4, n_columns=2, has_common_axes=True)
+    made = make_panels(2, 8.6, 5.2, n_columns=2, has_common_axes=True)
     if made is None:
         return
     figure, panels = made
@@ -51,13 +51,13 @@ def draw_speedups(results: Path, file: Path) -> None:
         mark_plainly(axes.xaxis)
     panels[0].invert_yaxis()
     labels = {label: one for one, label in zip(*panels[0].get_legend_handles_labels(), strict=True)}
-    figure.legend(labels.values(), labels, loc="outside lower center", ncols=5, fontsize="small")
-    figure.savefig(file, dpi=130)
+    figure.legend(labels.values(), labels, loc="outside lower center", ncols=3, fontsize="small")
+    figure.savefig(file, dpi=150)
 
 
 def draw_losses(results: Path, file: Path) -> None:
     """Draw what others do faster, as fastmks' speed in shares of theirs."""
-    made = make_panels(1, 10.0, 4.6)
+    made = make_panels(1, 8.4, 4.2)
     if made is None:
         return
     figure, (axes,) = made
@@ -68,7 +68,7 @@ def draw_losses(results: Path, file: Path) -> None:
     axes.axvline(1.0, color="black", linewidth=0.8)
     axes.set(xlim=(0.0, 1.1), xlabel="speed of fastmks / speed of the one named after the colon")
     axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(file, dpi=130)
+    figure.savefig(file, dpi=150)
 
 
 def _losses(results: Path) -> Iterator[tuple[str, float]]:
