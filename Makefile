@@ -81,6 +81,7 @@ lint: $(VENV)/.with-lint
 	cd $(ROOT) && $(BIN)/codespell
 	cd $(ROOT) && $(BIN)/python tools/check_layers.py
 	cd $(ROOT) && $(BIN)/python tools/check_words.py
+	cd $(ROOT) && $(BIN)/python tools/check_pages.py
 
 format: $(VENV)/.with-lint
 	cd $(ROOT) && $(BIN)/ruff check --fix-only . && $(BIN)/ruff format . && $(BIN)/clang-format -i $(CPP_FILES)
