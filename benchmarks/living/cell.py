@@ -125,7 +125,7 @@ class Trial:
             notes=tuple(dict.fromkeys(self.notes)),
             measures={name: Measure.of(*(lap[name] for lap in self.laps)) for name in self.laps[0]},
             checked=found.checked if found else None,
-            wrong=found.differ - found.ties if found else None,
+            wrong=found.wrong if found else None,
             ties=found.ties if found else None,
         )
 

@@ -5,7 +5,7 @@ from statistics import geometric_mean
 
 from benchmarks.paper.approximate import DELTA, ApproximateCell, Outcome
 from benchmarks.race import names
-from benchmarks.race.cell import Cell, Figure
+from benchmarks.race.cell import Cell, Figure, count_wrong
 from benchmarks.race.names import AUTO, FILTER, MLPACK, NUMPY, SCAN, TREE, TREE_OF_ONE
 from benchmarks.report import Check, markdown, three_digits
 from benchmarks.suite import Kept
@@ -131,16 +131,10 @@ def _is_expected(one: Figure) -> bool:
 def _sets_table(cells: Sequence[Cell]) -> str:
     rows = {}
     for cell in cells:
-        facts = cell.facts
-        rows[facts["row"]] = [
-            facts["row"] if facts.get("paper") else "-",
-            facts.get("paper") or "-",
-            cell.problem,
-            facts["here"],
-            f"{cell.n_queries} / {cell.n_objects}",
-            facts["kind"],
-            facts.get("note", ""),
-        ]
+        facts, searched = cell.facts, f"{cell.n_queries} / {cell.n_objects}"
+        theirs = [facts["row"], facts["paper"]] if facts.get("paper") else ["-", "-"]
+        ours = [cell.problem, facts["here"], searched, facts["kind"], facts.get("note", "")]
+        rows[facts["row"]] = [*theirs, *ours]
     head = "paper's set|its sizes|here|sizes|searched|kind|what it is"
     return markdown(head, rows.values())
 
@@ -209,17 +203,14 @@ def _building(cell: Cell, name: str) -> list[str]:
 
 
 def _wrong_table(cells: Sequence[Cell]) -> str:
-    kernels = list(dict.fromkeys(cell.kernel for cell in cells))
+    by_kernel: dict[str, list[Cell]] = {}
+    for cell in cells:
+        by_kernel.setdefault(cell.kernel, []).append(cell)
     rows = []
     for name in dict.fromkeys(one.name for cell in cells for one in cell.figures):
-        row = [name]
-        for kernel in kernels:
-            figures = [cell.figure(name) for cell in cells if cell.kernel == kernel]
-            mine = [one for one in figures if one is not None and one.checked]
-            asked = sum(one.checked or 0 for one in mine)
-            row.append(f"{sum(one.wrong for one in mine)} of {asked}" if mine else "-")
-        rows.append(row)
-    return markdown("|".join(["", *kernels]), rows)
+        found = (count_wrong(some, name) for some in by_kernel.values())
+        rows.append([name, *(f"{one.wrong} of {one.checked}" if one else "-" for one in found)])
+    return markdown("|".join(["", *by_kernel]), rows)
 
 
 def _protein_table(cells: Sequence[Cell]) -> str:

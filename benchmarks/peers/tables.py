@@ -5,7 +5,7 @@ from typing import Any
 
 from benchmarks.peers import bars
 from benchmarks.peers.bars import Bar, best_of, kind_of
-from benchmarks.race.cell import Cell, Figure
+from benchmarks.race.cell import Cell, Figure, count_wrong
 from benchmarks.race.names import AUTO
 from benchmarks.report import markdown, three_digits
 from benchmarks.suite import Kept
@@ -157,11 +157,9 @@ def _exactness_table(cells: Sequence[Cell]) -> str:
     for name, title in _names(cells).items():
         row = [title]
         for column in columns:
-            mine = [cell.figure(name) for cell in cells if (cell.kernel, cell.k) == column]
-            some = [one for one in mine if one is not None and one.checked]
-            ties = sum(one.ties or 0 for one in some)
-            shown = f"{sum(one.wrong for one in some)} of {sum(one.checked or 0 for one in some)}"
-            row.append(f"{shown}{f', {ties} ties' if ties else ''}" if some else "")
+            found = count_wrong([one for one in cells if (one.kernel, one.k) == column], name)
+            ties = f", {found.ties} ties" if found and found.ties else ""
+            row.append(f"{found.wrong} of {found.checked}{ties}" if found else "")
         rows.append(row)
     return markdown("|".join(["", *(f"{kernel}, k = {k}" for kernel, k in columns)]), rows)
 

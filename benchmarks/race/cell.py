@@ -28,7 +28,7 @@ from benchmarks.harness import (
     timed,
 )  # fmt: skip
 from benchmarks.race.entrant import POOL_QUERIES, Entry, Ready
-from benchmarks.race.judge import Judge
+from benchmarks.race.judge import Exactness, Judge
 from benchmarks.report import Check, three_digits
 from benchmarks.suite import Measured
 
@@ -147,6 +147,13 @@ def exactness_checks(cells: Sequence[Cell], truth: str) -> list[Check]:
         "searches that failed, ours": sum(one.failure is not None for one in ours),
     }
     return [Check(claim=claim, value=float(count)) for claim, count in counts.items()]
+
+
+def count_wrong(cells: Sequence[Cell], name: str) -> Exactness | None:
+    """Return the exactness of an entrant over cells; None where it has answered in none."""
+    figures = [one for cell in cells if (one := cell.figure(name)) and one.checked]
+    counts = [Exactness(one.checked or 0, one.differ or 0, one.ties or 0) for one in figures]
+    return sum(counts[1:], counts[0]) if counts else None
 
 
 class Pace(NamedTuple):

@@ -21,6 +21,11 @@ class Exactness:
     differ: int
     ties: int  # of those that differ: only among equal values and near-ties
 
+    @property
+    def wrong(self) -> int:
+        """The number of queries whose values are not the true ones."""
+        return self.differ - self.ties
+
     def __add__(self, other: "Exactness") -> "Exactness":
         return Exactness(
             self.checked + other.checked, self.differ + other.differ, self.ties + other.ties
