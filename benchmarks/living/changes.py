@@ -6,6 +6,7 @@ A section yields its cases: a title, and what makes the trials of one contestant
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
@@ -198,33 +199,25 @@ class Writer:
     ) -> None:
         self._stage, self._side, self._guard, self._pace = stage, side, guard, pace
         self._leaving = np.random.default_rng(2).permutation(stage.n_first)
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run)
-        self._failure: BaseException | None = None
+        self._stop, self._pool = threading.Event(), ThreadPoolExecutor(1)
         self.n_pairs = 0
 
     def __enter__(self) -> "Writer":
-        if self._pace > 0.0:
-            self._thread.start()
+        self._writing = self._pool.submit(self._run)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
-        if self._pace > 0.0:
-            self._thread.join()
-        if self._failure is not None:
-            raise self._failure
+        self._pool.shutdown()
+        self._writing.result()  # raises what has ended it
 
     def _run(self) -> None:
         began = time.perf_counter()
-        try:
-            while not self._stop.is_set():
-                self._change()
-                due = began + 2 * self.n_pairs / self._pace
-                if due > time.perf_counter():
-                    self._stop.wait(due - time.perf_counter())
-        except BaseException as error:
-            self._failure = error
+        while self._pace and not self._stop.is_set():
+            self._change()
+            due = began + 2 * self.n_pairs / self._pace
+            if due > time.perf_counter():
+                self._stop.wait(due - time.perf_counter())
 
     def _change(self) -> None:
         stage, at = self._stage, self.n_pairs

@@ -52,10 +52,6 @@ class Task:
         known = {"queries": self.units.queries, "prepare_seconds": self.units.seconds}
         return Ready(search=search, **known | more)
 
-    def cast(self, dtype: str) -> "Task":
-        """Return the same task with rows of another type."""
-        return replace(self, problem=self.problem.cast(dtype))
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Ready:

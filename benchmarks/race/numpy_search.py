@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -28,9 +29,10 @@ def prepare_numpy(select: _Select, task: Task, *, dtype: str | None = None) -> R
     """
     if task.problem.kind == "sparse":
         raise RefusedError("takes dense rows only")
-    given, task = task, task if dtype is None else task.cast(dtype)
-    objects, queries, seconds = task.units
-    n_bytes = 0 if task.problem.objects is given.problem.objects else int(objects.nbytes)
+    given = task.problem
+    task = replace(task, problem=given.cast(dtype) if dtype else given)
+    objects = task.units.objects
+    n_bytes = 0 if task.problem.objects is given.objects else int(objects.nbytes)
     tile_scores = _TILE_BYTES // objects.itemsize
 
     def search(some: NDArray[Any], k: int) -> Answer:
@@ -44,7 +46,7 @@ def prepare_numpy(select: _Select, task: Task, *, dtype: str | None = None) -> R
             np.concatenate(map_in_threads(find, blocks, threads)), len(some) * len(objects)
         )
 
-    return Ready(search=search, queries=queries, n_bytes=lambda: n_bytes, prepare_seconds=seconds)
+    return task.ready(search, n_bytes=lambda: n_bytes)
 
 
 def _best_of_tiles(

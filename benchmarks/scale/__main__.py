@@ -6,8 +6,7 @@ Finished cells are kept in the file of `--out`, and a run that was stopped goes 
 """
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable
 
 from benchmarks.report import Check
 from benchmarks.scale.sections import (
@@ -28,25 +27,23 @@ from fastmks import kernels
 
 
 def _measure(run: Run[Cell]) -> None:
-    sizes, rounds = run.sizes, run.sizes.rounds
+    sizes = run.sizes
     for work in _works(run):
         batches = [batch for batch in sizes.batches if batch <= len(work.queries)]
         for n in sizes.workers:
-            keys = [key_of("search", work, batch, n, n) for batch in batches]
-            keys.insert(0, key_of("build", work, 0, n, n))
-            _section(run, keys, partial(measure_search, work, batches, n, rounds))
+            searches = [key_of("search", work, batch, n, n) for batch in batches]
+            _section(run, measure_search, work, key_of("build", work, 0, n, n), *searches)
     for n_shards in sizes.shards:
         small = decaying(64 * n_shards, sizes.n_queries)
         batches = [batch for batch in (1, 1000) if batch <= len(small.queries)]
         keys = [key_of("merging", small, batch, 2, n_shards) for batch in batches]
-        _section(run, keys, partial(measure_merging, small, batches, n_shards, 2, rounds))
+        _section(run, measure_merging, small, *keys)
     for work in _few(run):
         for section in ("rounds, mixed", "rounds, sorted"):
-            key = key_of(section, work, len(work.queries), 2, 8)
-            _section(run, [key], partial(measure_rounds, work, section, 8, 2, rounds))
+            _section(run, measure_rounds, work, key_of(section, work, len(work.queries), 2, 8))
     model = decaying(sizes.n_vectors // 4, 64)
     keys = [key_of("model", model, 64, n, n) for n in sizes.model_workers]
-    _section(run, keys, partial(measure_model, model, sizes.model_workers, rounds))
+    _section(run, measure_model, model, *keys)
 
 
 def _works(run: Run[Cell]) -> Iterable[Work]:
@@ -66,12 +63,14 @@ def _few(run: Run[Cell]) -> Iterable[Work]:
     yield proteins(run.options.data, sizes.n_aligned, n_few, aligned)
 
 
-def _section(run: Run[Cell], keys: Sequence[Key], cells: Callable[[], Iterable[Cell]]) -> None:
+def _section(
+    run: Run[Cell], measure: Callable[..., Iterable[Cell]], work: Work, *keys: Key
+) -> None:
     run.expect(len(keys))
     wanted = run.missing(keys)
     if wanted:
         run.announce(wanted[0])
-        for cell in cells():
+        for cell in measure(work, keys, run.sizes.rounds):
             if cell.key in wanted:
                 run.keep(cell)
 

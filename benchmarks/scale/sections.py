@@ -92,11 +92,11 @@ def cluster(n_workers: int) -> Iterator[Client]:
 
 @contextmanager
 def _sharded(
-    work: Work, n_shards: int, n_workers: int, algorithm: str, order: Any = None
+    work: Work, key: Key, algorithm: str, order: Any = None
 ) -> Iterator[tuple[Client, Callable[[], ShardedIndex]]]:
     """Give a cluster, and a function that builds an index of files there."""
-    with tempfile.TemporaryDirectory() as folder, cluster(n_workers) as client:
-        files = write_shards(work, Path(folder), n_shards, order)
+    with tempfile.TemporaryDirectory() as folder, cluster(key.n_workers) as client:
+        files = write_shards(work, Path(folder), key.n_shards, order)
         yield client, partial(ShardedIndex.build, files, work.kernel, client, algorithm=algorithm)
 
 
@@ -140,15 +140,13 @@ def _count_differences(got: Any, wanted: Any) -> int:
     return int((~same.all(axis=1)).sum())
 
 
-def measure_search(
-    work: Work, batches: Sequence[int], n_workers: int, rounds: int
-) -> Iterator[Cell]:
+def measure_search(work: Work, keys: Sequence[Key], rounds: int) -> Iterator[Cell]:
     """Build and search, beside one index in this process and beside distributed scans."""
     build_one = partial(Index, work.objects, work.kernel, algorithm="filter")
-    with _sharded(work, n_workers, n_workers, "filter") as (_, build):
+    with _sharded(work, keys[0], "filter") as (_, build):
         sharded = build()
         yield _timed(
-            key_of("build", work, 0, n_workers, n_workers),
+            keys[0],
             {
                 "one index, 1 thread": partial(build_one, threads=1),
                 "one index, 2 threads": partial(build_one, threads=2),
@@ -158,10 +156,10 @@ def measure_search(
             max(1, rounds // 2),
         )
         one, two = build_one(threads=1), build_one(threads=2)
-        for batch in batches:
-            asked = (work.queries[:batch], K)
+        for key in keys[1:]:
+            asked = (work.queries[: key.batch], K)
             yield _timed(
-                key_of("search", work, batch, n_workers, n_workers),
+                key,
                 {
                     "one index, 1 thread": partial(one.search, *asked),
                     "one index, 2 threads": partial(two.search, *asked),
@@ -175,20 +173,18 @@ def measure_search(
             )
 
 
-def measure_merging(
-    work: Work, batches: Sequence[int], n_shards: int, n_workers: int, rounds: int
-) -> Iterator[Cell]:
+def measure_merging(work: Work, keys: Sequence[Key], rounds: int) -> Iterator[Cell]:
     """Search shards of very few objects: the time is that of distribution itself."""
-    with _sharded(work, n_shards, n_workers, "scan") as (client, build):
+    with _sharded(work, keys[0], "scan") as (client, build):
         sharded, one = build(), Index(work.objects, work.kernel, algorithm="scan")
-        for batch in batches:
-            asked = (work.queries[:batch], K)
+        for key in keys:
+            asked = (work.queries[: key.batch], K)
             yield _timed(
-                key_of("merging", work, batch, n_workers, n_shards),
+                key,
                 {
                     "one index": partial(one.search, *asked),
                     "sharded": partial(sharded.search, *asked),
-                    "empty tasks": partial(_do_nothing, client, n_shards),
+                    "empty tasks": partial(_do_nothing, client, key.n_shards),
                 },
                 work,
                 3 * rounds,
@@ -205,12 +201,11 @@ def _same(value: int) -> int:
     return value
 
 
-def measure_rounds(
-    work: Work, section: str, n_shards: int, n_workers: int, rounds: int
-) -> Iterator[Cell]:
+def measure_rounds(work: Work, keys: Sequence[Key], rounds: int) -> Iterator[Cell]:
     """Compare one round with two, on shards of mixed or of similar objects."""
-    order = similar_together(work, n_shards) if section == "rounds, sorted" else None
-    with _sharded(work, n_shards, n_workers, "tree", order) as (_, build):
+    (key,) = keys
+    order = similar_together(work, key.n_shards) if key.section == "rounds, sorted" else None
+    with _sharded(work, key, "tree", order) as (_, build):
         sharded, one = build(), Index(work.objects, work.kernel, algorithm="tree")
         ways: dict[str, Callable[[], Any]] = {
             "one index": partial(one.search, work.queries, K),
@@ -222,7 +217,7 @@ def measure_rounds(
         n_queries = len(work.queries)
         other = hits["one round"].values != hits["two rounds"].values
         yield _timed(
-            key_of(section, work, n_queries, n_workers, n_shards),
+            key,
             ways,
             work,
             rounds,
@@ -246,11 +241,11 @@ def similar_together(work: Work, n_groups: int) -> Any:
     return np.argsort(leading.search(work.objects, 1).indices[:, 0], kind="stable")
 
 
-def measure_model(work: Work, numbers: Sequence[int], rounds: int) -> Iterator[Cell]:
+def measure_model(work: Work, keys: Sequence[Key], rounds: int) -> Iterator[Cell]:
     """Fit the model on one worker, and compare it with searches of m shards on m workers."""
     facts: dict[str, float] = {}
-    for n_workers in numbers:
-        with _sharded(work, n_workers, n_workers, "tree") as (_, build):
+    for key in keys:
+        with _sharded(work, key, "tree") as (_, build):
             sharded = build()
             search = partial(sharded.search, work.queries, K)
             if not facts:
@@ -270,7 +265,7 @@ def measure_model(work: Work, numbers: Sequence[int], rounds: int) -> Iterator[C
                     "tree timed, seconds": advice.tree.points[-1][1],
                 }
             yield _timed(
-                key_of("model", work, len(work.queries), n_workers, n_workers),
+                key,
                 {name: partial(search, algorithm=name) for name in ("scan", "tree")},
                 work,
                 rounds,
