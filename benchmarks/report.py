@@ -1,7 +1,6 @@
 """The output of a benchmark: a table to read, and facts about the run for its JSON file."""
 
 import datetime
-import json
 import os
 import platform
 import subprocess
@@ -49,12 +48,6 @@ def circumstances(
         "notes": list(notes),
         "checks": [asdict(check) for check in checks],
     }
-
-
-def write_rows(file: Path, head: dict[str, Any], rows: Sequence[dict[str, Any]]) -> None:
-    """Write a file of results: a head and rows."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps({**head, "rows": rows}, indent=1) + "\n", encoding="utf-8")
 
 
 def markdown(head: str, rows: Iterable[Sequence[object]]) -> str:

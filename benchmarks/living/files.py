@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.harness import seconds_of
 from benchmarks.living.cell import Trial
 from benchmarks.living.changes import Cases, Ground
-from benchmarks.living.memory import drop_pages, page_share, read_pages, synchronize
+from benchmarks.living.memory import page_share, synchronize
 from benchmarks.living.sides import Contestant
 from benchmarks.race.judge import Exactness
 
@@ -62,7 +62,8 @@ def _loading_by(ground: Ground, case: str, one: Contestant, how: str) -> Trial:
         if not file.exists():
             one.build(ground.stage.first, None, ground.threads).save(file)
             synchronize(file)
-        (drop_pages if case == "cold" else read_pages)(file)
+        file.read_bytes()  # so that it is cached
+        synchronize(file, drops_pages=case == "cold")
         cached = page_share(file)
         n_processes = FRESH_PROCESSES if is_shared else 1
         last[:] = _visit(ground, one, n_processes, do="load", how=how, file=str(file))

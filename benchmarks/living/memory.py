@@ -31,18 +31,6 @@ def synchronize(file: Path, *, drops_pages: bool = False) -> None:
         os.close(handle)
 
 
-def drop_pages(file: Path) -> None:
-    """Drop the cached pages of a file."""
-    synchronize(file, drops_pages=True)
-
-
-def read_pages(file: Path) -> None:
-    """Read all of a file, so that it is cached."""
-    with file.open("rb", buffering=0) as stream:
-        while stream.read(2**24):
-            pass
-
-
 def page_share(file: Path) -> float | None:
     """Return the share of a file's pages that is cached; None where that is not known."""
     command = ["fincore", "--bytes", "--noheadings", "--output", "RES", str(file)]

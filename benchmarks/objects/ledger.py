@@ -1,6 +1,7 @@
 """The frame of the programs about objects that are not vectors: rows, a table, and a file."""
 
 import argparse
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -9,7 +10,7 @@ from typing import Any, TypeAlias
 import fastmks
 from benchmarks.harness import timed
 from benchmarks.quotes.tables import fill
-from benchmarks.report import Check, circumstances, commit, markdown, write_rows
+from benchmarks.report import Check, circumstances, commit, markdown
 from benchmarks.suite import Collector, read_options
 from fastmks.kernels import Kernel
 
@@ -40,7 +41,9 @@ class Program:
         print("", markdown(self.head, map(self._cells, rows)), *checks, sep="\n")
         if options.out is not None:
             head = circumstances(f"objects_{self.name}", started_at, collector.notes, checks)
-            write_rows(options.out, head, rows)
+            options.out.parent.mkdir(parents=True, exist_ok=True)
+            text = json.dumps({**head, "rows": rows}, indent=1)
+            options.out.write_text(f"{text}\n", encoding="utf-8")
         return int(any(map(self.is_wrong, rows)))
 
     def _cells(self, row: Row) -> list[str]:

@@ -12,7 +12,7 @@ from benchmarks.living import __main__ as program
 from benchmarks.living import files, moving, sides
 from benchmarks.living.cell import Cell, Figure, Key, Measure, Trial, key_of, run_cell, trials_of
 from benchmarks.living.changes import AddCase, Ground, Writer, add_trials, remove_trials
-from benchmarks.living.memory import drop_pages, page_share, read_pages, rollup
+from benchmarks.living.memory import page_share, rollup, synchronize
 from benchmarks.living.stage import Stage, decaying
 from benchmarks.living.tables import all_tables, checks
 from benchmarks.race.judge import Exactness
@@ -194,9 +194,9 @@ def test_a_writer_that_fails_says_so():
 def test_pages_of_a_file(tmp_path):
     file = tmp_path / "pages"
     file.write_bytes(bytes(2**20))
-    read_pages(file)
+    file.read_bytes()
     assert page_share(file) in (None, 1.0)
-    drop_pages(file)  # whether it helps depends on the file system
+    synchronize(file, drops_pages=True)  # whether it helps depends on the file system
     share = page_share(file)
     assert share is None or 0.0 <= share <= 1.0
     assert rollup().keys() == {"rss_mb", "pss_mb", "anonymous_mb"}
