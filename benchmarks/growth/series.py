@@ -31,7 +31,6 @@ class Series:
 
     name: str
     sizes: tuple[int, ...]
-    n_queries: int
     make: Callable[[int], Problem]  # given the number of objects
     most_mlpack: int = EVERYTHING  # objects it is given
 
@@ -53,7 +52,6 @@ def all_series(
             yield Series(
                 name=name,
                 sizes=tuple(size for size in sizes if size <= limit) or (limit,),
-                n_queries=n_asked,
                 make=partial(_generate, name, draw, origin, n_asked),
                 most_mlpack=most_mlpack,
             )
@@ -64,7 +62,6 @@ def all_series(
             yield Series(
                 name=name,
                 sizes=(*smaller, whole.n_objects),
-                n_queries=whole.n_queries,
                 make=partial(whole.sample, n_queries=whole.n_queries),
             )
 
