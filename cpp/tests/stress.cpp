@@ -65,7 +65,7 @@ struct Snapshot {
         std::int64_t* const positions = found.positions.data();
         std::vector<double> gaps(n_queries);
         if (engine == 0) {
-            const TreeProblem in_tree{built.tree, built.space, dense_queries, nullptr, false, {}};
+            const TreeProblem in_tree{built.tree, built.space, dense_queries, {}, false, {}};
             tree_top_k(in_tree, k, {}, {}, n_threads, ignore, {values, positions, gaps.data()});
         } else if (engine == 1) {
             codes_top_k(problem(), *codes, k, n_threads, ignore, values, positions);

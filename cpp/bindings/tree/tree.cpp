@@ -88,27 +88,19 @@ Counts named(const TreeCounts& counts) {
     return out;
 }
 
-// A problem and what it refers to.
-struct Owned {
-    std::vector<std::int64_t> among;
-    TreeProblem problem;
-};
-
-std::unique_ptr<Owned> tree_problem(const CoverTree& tree, const Space& objects,
-                                    const Space& queries, const std::optional<Positions>& among,
-                                    bool skip_self, const Traversal& traversal) {
+TreeProblem tree_problem(const CoverTree& tree, const Space& objects, const Space& queries,
+                         const std::optional<Positions>& among, bool skip_self,
+                         const Traversal& traversal) {
     check_queries(objects, queries);
     if (objects.size() != tree.size() || (skip_self && queries.size() != tree.size())) {
         throw std::invalid_argument("the tree must have been built for these objects");
     }
-    auto owned =
-        std::make_unique<Owned>(Owned{{}, {tree, objects, queries, nullptr, skip_self, traversal}});
+    TreeProblem problem{tree, objects, queries, {}, skip_self, traversal};
     if (among) {
         const Selection places = selection(objects, among);
-        owned->among.assign(places.positions, places.positions + places.size);
-        owned->problem.among = &owned->among;
+        problem.among = std::span(places.positions, places.size);
     }
-    return owned;
+    return problem;
 }
 
 using Answers = std::tuple<Result<double>, Result<std::int64_t>, Result<double>, Counts>;
@@ -136,8 +128,8 @@ Answers top_k(const CoverTree& tree, const Space& objects, const Space& queries,
               double relative, std::optional<std::size_t> budget, std::optional<double> seconds,
               std::size_t sample_size, std::uint64_t seed, std::size_t threads,
               const nb::object& progress) {
-    const auto owned = tree_problem(tree, objects, queries, among, skip_self, traversal);
-    owned->problem.floors = check_floors(floors, queries.size());
+    TreeProblem problem = tree_problem(tree, objects, queries, among, skip_self, traversal);
+    problem.floors = check_floors(floors, queries.size());
     const std::size_t n_among = n_searched(tree, among);
     check_k(n_among, skip_self, k);
     StopRule stop{epsilon, relative, budget.value_or(SIZE_MAX), std::nullopt};
@@ -150,7 +142,7 @@ Answers top_k(const CoverTree& tree, const Space& objects, const Space& queries,
         throw std::invalid_argument("a sample must hold k objects and goes without skip_self");
     }
     return answered(queries.size(), k, progress, [&](TopKAnswers answers, const Watch& watch) {
-        return tree_top_k(owned->problem, k, stop, {sample_size, seed}, threads, watch, answers);
+        return tree_top_k(problem, k, stop, {sample_size, seed}, threads, watch, answers);
     });
 }
 
@@ -158,14 +150,14 @@ Answers dual_top_k(const CoverTree& tree, const CoverTree& query_tree, const Spa
                    const Space& queries, const std::optional<Positions>& among, bool skip_self,
                    std::size_t k, const Traversal& traversal, double epsilon, double relative,
                    std::size_t threads, const nb::object& progress) {
-    const auto owned = tree_problem(tree, objects, queries, among, skip_self, traversal);
+    const TreeProblem problem = tree_problem(tree, objects, queries, among, skip_self, traversal);
     check_k(n_searched(tree, among), skip_self, k);
     if (queries.size() != query_tree.size()) {
         throw std::invalid_argument("the query tree must have been built for these queries");
     }
     const StopRule stop{epsilon, relative, SIZE_MAX, std::nullopt};
     return answered(queries.size(), k, progress, [&](TopKAnswers answers, const Watch& watch) {
-        return dual_tree_top_k(owned->problem, query_tree, k, stop, threads, watch, answers);
+        return dual_tree_top_k(problem, query_tree, k, stop, threads, watch, answers);
     });
 }
 
@@ -173,11 +165,11 @@ std::tuple<HitArrays, Counts> above(const CoverTree& tree, const Space& objects,
                                     const Space& queries, const std::optional<Positions>& among,
                                     const Thresholds& thresholds, const Traversal& traversal,
                                     std::size_t threads, const nb::object& progress) {
-    const auto owned = tree_problem(tree, objects, queries, among, false, traversal);
+    const TreeProblem problem = tree_problem(tree, objects, queries, among, false, traversal);
     TreeCounts counts;
     HitArrays found = run_above(queries, thresholds, progress, [&](const Watch& watch) {
         std::vector<std::vector<Hit>> answers;
-        counts = tree_above(owned->problem, thresholds.data(), threads, watch, answers);
+        counts = tree_above(problem, thresholds.data(), threads, watch, answers);
         return answers;
     });
     return {std::move(found), named(counts)};

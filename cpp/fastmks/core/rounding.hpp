@@ -18,6 +18,16 @@ inline constexpr double float32_roundoff = 0x1p-24;
 /// A length times this is at least the exact one, whatever it lost on the way to float32.
 inline constexpr double float32_up = 1 + 0x1p-20;
 
+/// The float32 number next to x that is not less,
+[[nodiscard]] inline float float32_above(double x) noexcept {
+    const auto rounded = static_cast<float>(x);
+    return rounded < x ? std::nextafter(rounded, HUGE_VALF) : rounded;
+}
+/// or not greater.
+[[nodiscard]] inline float float32_below(double x) noexcept {
+    return -float32_above(-x);
+}
+
 /// How far a canonical value may lie from the exact one:
 ///     |K^(x, y) - K(x, y)| <= relative * sqrt(K(x, x) * K(y, y)) + absolute
 /// for objects x and y of one space; for a query of another, the greater of the two spaces' figures

@@ -118,49 +118,19 @@ public:
         return whole_centres_.data() + leaf * n_padded();
     }
 
-    /// The margins by which lengths are raised, to be bounds.
-    struct Margins {
-        double up;        ///< more than any rounding of lengths
-        double rounding;  ///< of a row to float32, as a share of its length
-        double lost;      ///< to underflow
-    };
-
-    /// The coordinates of all objects while a code table is built, in its units.
-    struct Rows {
-        Rows(std::size_t n, std::size_t n_dimensions, const Margins& of_lengths)
-            : margins(of_lengths),
-              dimension(n_dimensions),
-              numbers(n * n_dimensions),
-              tails(n),
-              least_tails(n),
-              errors(n),
-              norms(n) {}
-        [[nodiscard]] float* row(std::size_t i) noexcept { return numbers.data() + i * dimension; }
-        [[nodiscard]] const float* row(std::size_t i) const noexcept {
-            return numbers.data() + i * dimension;
-        }
-        Margins margins;
-        std::size_t dimension;
-        std::vector<float> numbers;
-        std::vector<float> tails;
-        std::vector<float> least_tails;
-        std::vector<double> errors;
-        std::vector<double> norms;
-    };
-
 private:
     CodeTable(const Space& objects, std::shared_ptr<const Projection> projection);
     template <class Self, class Visit>
     static void describe(Self& self, Visit& visit);
     void check() const;
-    [[nodiscard]] Rows read(const Space& objects, std::size_t threads, const Watch& watch,
-                            const AxisProjection* close);
-    void code(const Rows& rows, std::size_t threads, const Watch& watch);
+    static constexpr std::size_t objects_per_task = 1024;
+    void take(const Space& objects, const ObjectRows& rows);
+    void code(const ObjectRows& rows, std::size_t threads, const Watch& watch);
     void enclose_groups();
     /// The number of boxes of groups of leaves, padded; 0 where leaves are few.
     [[nodiscard]] std::size_t n_box_groups() const noexcept;
-    void order(const Rows& rows, std::size_t threads, const Watch& watch);
-    void code_leaf(std::size_t leaf, const Rows& rows);
+    void order(const ObjectRows& rows, std::size_t threads, const Watch& watch);
+    void code_leaf(std::size_t leaf, const ObjectRows& rows);
     void enclose_group(std::size_t group);
     void write_codes(std::size_t leaf, const std::vector<double>& differences, double up);
     [[nodiscard]] std::size_t first_line(std::size_t leaf) const noexcept {

@@ -10,21 +10,8 @@
 namespace fastmks {
 namespace {
 
-constexpr std::size_t objects_at_once = 1024;
 constexpr std::size_t most_sampled = 2048;  // objects examined to choose one
 constexpr std::size_t many_leaves = 512;    // have boxes around groups of them
-constexpr CodeTable::Margins margins{float32_up, 0x1p-23, 1e-36};
-constexpr CodeTable::Margins least_margins{1 + 0x1p-40, float32_roundoff + 0x1p-40, 1e-40};
-
-float round_down(double x) {
-    const auto rounded = static_cast<float>(x);
-    return rounded > x ? std::nextafter(rounded, -HUGE_VALF) : rounded;
-}
-
-float round_up(double x) {
-    const auto rounded = static_cast<float>(x);
-    return rounded < x ? std::nextafter(rounded, HUGE_VALF) : rounded;
-}
 
 struct Keyed {
     float key;
@@ -35,7 +22,7 @@ struct Keyed {
 // greatest variance, until they fit.
 class Splitter {
 public:
-    Splitter(const CodeTable::Rows& rows, std::uint32_t* positions)
+    Splitter(const ObjectRows& rows, std::uint32_t* positions)
         : rows_(rows), positions_(positions) {}
 
     // Splits [begin, end) until no part is larger than `largest`; parts are told to `done`.
@@ -92,7 +79,7 @@ private:
         return widest;
     }
 
-    const CodeTable::Rows& rows_;
+    const ObjectRows& rows_;
     std::uint32_t* positions_;
     std::vector<Keyed> keyed_;
 };
@@ -110,72 +97,30 @@ CodeTable::CodeTable(const Space& objects, std::shared_ptr<const Projection> pro
 CodeTable::CodeTable(const Space& objects, std::shared_ptr<const Projection> projection,
                      std::size_t threads, const Watch& watch)
     : CodeTable(objects, std::move(projection)) {
-    const Rows rows = read(objects, threads, watch, nullptr);
+    const auto project = [&](std::size_t begin, std::size_t end, Coordinates& out) {
+        projection_->project(objects, begin, end, out);
+    };
+    const ObjectRows rows(n_objects_, dimension_, usual_margins, objects_per_task, threads, watch,
+                          project);
+    take(objects, rows);
     order(rows, threads, watch);
     code(rows, threads, watch);
     enclose_groups();
 }
 
-// The coordinates of all objects, on `close` with the least margins where it is given. Lengths of
-// all objects first, since they share one unit.
-CodeTable::Rows CodeTable::read(const Space& objects, std::size_t threads, const Watch& watch,
-                                const AxisProjection* close) {
-    Rows rows(n_objects_, dimension_, close ? least_margins : margins);
-    std::vector<int> exponents(n_objects_);
-    const std::size_t n_tasks = (n_objects_ + objects_at_once - 1) / objects_at_once;
-    parallel_for(n_tasks, threads, watch, [&](std::size_t task, Worker& worker) {
-        const std::size_t begin = task * objects_at_once;
-        const std::size_t end = std::min(n_objects_, begin + objects_at_once);
-        Coordinates part;
-        if (close) {
-            close->project_closely(objects, begin, end, part);
-        } else {
-            projection_->project(objects, begin, end, part);
-        }
-        for (std::size_t i = begin; i < end; ++i) {
-            const std::size_t at = i - begin;
-            if (!std::isfinite(part.norms[at]) || !std::isfinite(part.errors[at])) {
-                throw CoordinateFault{};
-            }
-            exponents[i] = part.exponents[at];
-            rows.norms[i] = part.norms[at];
-            rows.tails[i] = round_up(part.tails[at]);
-            rows.least_tails[i] = round_down(part.least_tails[at]);
-            rows.errors[i] = part.errors[at];
-            for (std::size_t c = 0; c < dimension_; ++c) {
-                rows.row(i)[c] = static_cast<float>(part.rows[at * dimension_ + c]);
-            }
-        }
-        worker.advance(end - begin);
-    });
-    bool is_first = true;
+// Takes what holds for all objects.
+void CodeTable::take(const Space& objects, const ObjectRows& rows) {
     for (std::size_t i = 0; i < n_objects_; ++i) {
-        if (rows.norms[i] > 0.0 && (is_first || exponents[i] > exponent_)) {
-            exponent_ = exponents[i];
-            is_first = false;
-        }
-    }
-    for (std::size_t i = 0; i < n_objects_; ++i) {
-        // A zero row is zero in every unit, and its exponent may be far above those of the others.
-        const int moved = rows.norms[i] > 0.0 ? exponents[i] - exponent_ : 0;
-        const double unit = std::ldexp(1.0, std::max(moved, -1000));
-        rows.norms[i] *= unit;
-        // Rounding to float32, and what underflow takes.
-        rows.errors[i] =
-            rows.errors[i] * unit + rows.norms[i] * rows.margins.rounding + rows.margins.lost;
-        rows.tails[i] = round_up(rows.tails[i] * unit);
-        rows.least_tails[i] = round_down(rows.least_tails[i] * unit);
-        for (std::size_t c = 0; c < dimension_; ++c) {
-            rows.row(i)[c] = static_cast<float>(rows.row(i)[c] * unit);
-        }
-        norm_ = std::max(norm_, rows.norms[i] * rows.margins.up);
+        if (!std::isfinite(rows.norms[i]) || !std::isfinite(rows.errors[i]))
+            throw CoordinateFault{};
         has_zeros_ = has_zeros_ || objects.is_zero(i);
     }
-    return rows;
+    exponent_ = rows.exponent;
+    norm_ = rows.norm;
 }
 
 // Codes the objects of each leaf.
-void CodeTable::code(const Rows& rows, std::size_t threads, const Watch& watch) {
+void CodeTable::code(const ObjectRows& rows, std::size_t threads, const Watch& watch) {
     const std::size_t n_places = leaves_.size() * leaf_size;
     codes_ = Array<CodeLine>(first_line(leaves_.size()) + lines_behind);
     for (CodeLine& line : codes_.edit()) std::memset(line.bytes, code_bias, sizeof(line.bytes));
@@ -201,7 +146,7 @@ std::size_t CodeTable::n_box_groups() const noexcept {
     return n_leaves() < many_leaves ? 0 : (n_leaf_groups() + group_size - 1) / group_size;
 }
 
-void CodeTable::order(const Rows& rows, std::size_t threads, const Watch& watch) {
+void CodeTable::order(const ObjectRows& rows, std::size_t threads, const Watch& watch) {
     const std::size_t n_leaves = (n_objects_ + leaf_size - 1) / leaf_size;
     leaves_ = Array<Leaf>(n_leaves);
     positions_ = Array<std::uint32_t>(n_leaves * leaf_size, no_object);
@@ -222,7 +167,7 @@ void CodeTable::order(const Rows& rows, std::size_t threads, const Watch& watch)
     });
 }
 
-void CodeTable::code_leaf(std::size_t index, const Rows& rows) {
+void CodeTable::code_leaf(std::size_t index, const ObjectRows& rows) {
     const double up = rows.margins.up;
     const std::size_t n = leaf_objects(index);
     const std::uint32_t* members = positions(index);
@@ -241,7 +186,7 @@ void CodeTable::code_leaf(std::size_t index, const Rows& rows) {
             std::max(static_cast<double>(greatest) - middle, static_cast<double>(middle) - least);
         const std::size_t at = boxes_.at(index, c);
         boxes_.centres.edit()[at] = middle;
-        boxes_.halves.edit()[at] = round_up(half * up);
+        boxes_.halves.edit()[at] = float32_above(half * up);
         centre[c] = middle;
         centre_square += centre[c] * centre[c];
     }
@@ -270,20 +215,20 @@ void CodeTable::code_leaf(std::size_t index, const Rows& rows) {
             const double length = std::max(0.0, std::sqrt(square) * (2 - up) - rows.errors[member]);
             const double tail = rows.least_tails[member];
             extras_.edit()[index * leaf_size + j] =
-                round_up(-0.5 * (length * length + tail * tail));
+                float32_above(-0.5 * (length * length + tail * tail));
         }
     }
-    boxes_.radii.edit()[index] = round_up(radius);
-    boxes_.lengths.edit()[index] = round_up(std::sqrt(centre_square) * up + radius);
-    boxes_.greatest_tails.edit()[index] = round_up(greatest_tail);
-    boxes_.least_tails.edit()[index] = round_down(least_tail);
+    boxes_.radii.edit()[index] = float32_above(radius);
+    boxes_.lengths.edit()[index] = float32_above(std::sqrt(centre_square) * up + radius);
+    boxes_.greatest_tails.edit()[index] = float32_above(greatest_tail);
+    boxes_.least_tails.edit()[index] = float32_below(least_tail);
     leaves_.edit()[index] = {.scale = 1.0f,
                              .code_norm = 0.0f,
-                             .code_error = round_up(error),
+                             .code_error = float32_above(error),
                              .radius = boxes_.radii[index],
                              .length = boxes_.lengths[index],
                              .tail = boxes_.greatest_tails[index],
-                             .error = round_up(error)};
+                             .error = float32_above(error)};
     write_codes(index, differences, up);
 }
 
@@ -310,8 +255,8 @@ void CodeTable::write_codes(std::size_t index, const std::vector<double>& differ
         greatest_left = std::max(greatest_left, left);
         greatest_length = std::max(greatest_length, length);
     }
-    leaf.code_error = round_up(leaf.code_error + std::sqrt(greatest_left) * up);
-    leaf.code_norm = round_up(std::sqrt(greatest_length) * leaf.scale * up);
+    leaf.code_error = float32_above(leaf.code_error + std::sqrt(greatest_left) * up);
+    leaf.code_norm = float32_above(std::sqrt(greatest_length) * leaf.scale * up);
 }
 
 CodeBlock CodeTable::block(std::size_t leaf) const noexcept {
@@ -350,7 +295,7 @@ std::size_t Boxes::n_bytes() const noexcept {
 
 // A box and a ball around those of a group of leaves.
 void CodeTable::enclose_group(std::size_t group) {
-    const double up = margins.up;
+    const double up = usual_margins.up;
     const std::size_t first = group * group_size;
     const std::size_t end = std::min(first + group_size, n_leaves());
     double centre_square = 0.0;
@@ -366,7 +311,8 @@ void CodeTable::enclose_group(std::size_t group) {
         const auto middle = static_cast<float>(0.5 * least + 0.5 * greatest);
         const std::size_t at = group_boxes_.at(group, c);
         group_boxes_.centres.edit()[at] = middle;
-        group_boxes_.halves.edit()[at] = round_up(std::max(greatest - middle, middle - least) * up);
+        group_boxes_.halves.edit()[at] =
+            float32_above(std::max(greatest - middle, middle - least) * up);
         centre_square += static_cast<double>(middle) * middle;
         for (std::size_t leaf = first; leaf < end; ++leaf) {
             const double difference = boxes_.centres[boxes_.at(leaf, c)] - middle;
@@ -379,10 +325,10 @@ void CodeTable::enclose_group(std::size_t group) {
         greatest_tail = std::max<double>(greatest_tail, boxes_.greatest_tails[leaf]);
         least_tail = std::min<double>(least_tail, boxes_.least_tails[leaf]);
     }
-    group_boxes_.radii.edit()[group] = round_up(radius);
-    group_boxes_.lengths.edit()[group] = round_up(std::sqrt(centre_square) * up + radius);
-    group_boxes_.greatest_tails.edit()[group] = round_up(greatest_tail);
-    group_boxes_.least_tails.edit()[group] = round_down(least_tail);
+    group_boxes_.radii.edit()[group] = float32_above(radius);
+    group_boxes_.lengths.edit()[group] = float32_above(std::sqrt(centre_square) * up + radius);
+    group_boxes_.greatest_tails.edit()[group] = float32_above(greatest_tail);
+    group_boxes_.least_tails.edit()[group] = float32_below(least_tail);
 }
 
 std::size_t CodeTable::n_bytes() const noexcept {

@@ -14,12 +14,12 @@ namespace {
 
 // A fault of an array of a code table, thrown and caught once.
 struct Fault {
-    const char* name;
+    std::string name;
     std::size_t at;
 };
 
 template <class T, class Holds>
-void require(const char* name, const Array<T>& stored, const Array<T>& other, Holds holds) {
+void require(const std::string& name, const Array<T>& stored, const Array<T>& other, Holds holds) {
     for (std::size_t i = 0; i < stored.size(); ++i) {
         if (!holds(stored[i], other[i])) throw Fault{name, i};
     }
@@ -45,6 +45,15 @@ bool is_bounding(const Leaf& stored, const Leaf& least) {
     return is_right;
 }
 
+void require_boxes(const std::string& name, const Boxes& stored, const Boxes& least) {
+    require(name + "_centres", stored.centres, least.centres, std::equal_to<>());
+    require(name + "_halves", stored.halves, least.halves, is_at_least);
+    require(name + "_radii", stored.radii, least.radii, is_at_least);
+    require(name + "_lengths", stored.lengths, least.lengths, is_at_least);
+    require(name + "_greatest_tails", stored.greatest_tails, least.greatest_tails, is_at_least);
+    require(name + "_least_tails", stored.least_tails, least.least_tails, is_at_most);
+}
+
 }  // namespace
 
 std::string CodeTable::find_fault(const Space& objects, std::size_t threads,
@@ -52,11 +61,16 @@ std::string CodeTable::find_fault(const Space& objects, std::size_t threads,
     const auto on_axes = axes();
     if (!on_axes) throw std::invalid_argument("only code tables on axes are checked");
     CodeTable least(objects, projection_);
-    const Rows rows = least.read(objects, threads, watch, on_axes.get());
+    constexpr Margins least_margins{1 + 0x1p-40, float32_roundoff + 0x1p-40, 1e-40};
+    const auto project = [&](std::size_t begin, std::size_t end, Coordinates& out) {
+        on_axes->project_closely(objects, begin, end, out);
+    };
+    const ObjectRows rows(n_objects_, dimension_, least_margins, objects_per_task, threads, watch,
+                          project);
+    least.take(objects, rows);
     least.leaves_ = Array<Leaf>(n_leaves());
     least.positions_ = positions_;
     least.code(rows, threads, watch);
-    constexpr std::equal_to<> is_equal;
     const auto is_same_line = [](const CodeLine& a, const CodeLine& b) {
         return std::memcmp(a.bytes, b.bytes, sizeof(a.bytes)) == 0;
     };
@@ -78,27 +92,13 @@ std::string CodeTable::find_fault(const Space& objects, std::size_t threads,
             const double off = lengths * (4 * leaf.error + 0x1p-20 * lengths);
             if (!(extras_[i] <= least.extras_[i] + off)) throw Fault{"extras", i};
         }
-        require("whole_centres", whole_centres_, least.whole_centres_, is_equal);
-        require("boxes_centres", boxes_.centres, least.boxes_.centres, is_equal);
-        require("boxes_halves", boxes_.halves, least.boxes_.halves, is_at_least);
-        require("boxes_radii", boxes_.radii, least.boxes_.radii, is_at_least);
-        require("boxes_lengths", boxes_.lengths, least.boxes_.lengths, is_at_least);
-        require("boxes_greatest_tails", boxes_.greatest_tails, least.boxes_.greatest_tails,
-                is_at_least);
-        require("boxes_least_tails", boxes_.least_tails, least.boxes_.least_tails, is_at_most);
+        require("whole_centres", whole_centres_, least.whole_centres_, std::equal_to<>());
+        require_boxes("boxes", boxes_, least.boxes_);
         least.boxes_ = boxes_;  // which groups of them are made of
         least.enclose_groups();
-        const Boxes& groups = least.group_boxes_;
-        require("group_boxes_centres", group_boxes_.centres, groups.centres, is_equal);
-        require("group_boxes_halves", group_boxes_.halves, groups.halves, is_at_least);
-        require("group_boxes_radii", group_boxes_.radii, groups.radii, is_at_least);
-        require("group_boxes_lengths", group_boxes_.lengths, groups.lengths, is_at_least);
-        require("group_boxes_greatest_tails", group_boxes_.greatest_tails, groups.greatest_tails,
-                is_at_least);
-        require("group_boxes_least_tails", group_boxes_.least_tails, groups.least_tails,
-                is_at_most);
+        require_boxes("group_boxes", group_boxes_, least.group_boxes_);
     } catch (const Fault& fault) {
-        return std::string("the array '") + fault.name + "' does not bound the objects, first at " +
+        return "the array '" + fault.name + "' does not bound the objects, first at " +
                std::to_string(fault.at);
     }
     return {};

@@ -22,17 +22,14 @@ constexpr std::size_t values_per_call = 256;
 constexpr std::size_t few_leaves = 16;         // are searched query by query
 constexpr std::size_t most_candidates = 4096;  // wait for a better threshold
 
-class GroupSearch {
+class GroupSearch : public GroupOfQueries {
 public:
     GroupSearch(const ScanProblem& problem, const CodeTable& table,
                 const std::vector<char>& allowed, std::size_t begin, std::size_t end,
                 Worker& worker)
-        : problem_(problem),
+        : GroupOfQueries(problem, begin, end, worker),
           table_(table),
           allowed_(allowed.empty() ? nullptr : &allowed),
-          begin_(begin),
-          end_(end),
-          worker_(worker),
           loops_(loops_for(problem.objects.isa()).codes),
           coder_(problem.objects, table, loops_),
           leaves_(table, loops_) {}
@@ -384,19 +381,14 @@ private:
         std::uint32_t query;
     };
 
-    const ScanProblem& problem_;
     const CodeTable& table_;
     const std::vector<char>* allowed_;
-    std::size_t begin_;
-    std::size_t end_;
-    Worker& worker_;
     const CodeLoops& loops_;
     QueryCoder coder_;
     LeafChooser leaves_;
     const double* thresholds_ = nullptr;
     std::size_t k_ = 1;
     std::size_t work_ = 0;
-    BoundCounts counts_;
     std::vector<Query> queries_;
     std::vector<Pair> pairs_;
     std::vector<std::int64_t> positions_;

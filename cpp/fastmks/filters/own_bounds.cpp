@@ -19,41 +19,15 @@ constexpr std::size_t queries_per_task = 8;
 constexpr std::size_t first_block = 16;  // objects evaluated before a threshold is used
 
 // Searches for one query at a time; keeps its memory from query to query.
-class OwnBoundsSearch {
+class OwnBoundsSearch : public QueryByQuery<OwnBoundsSearch> {
 public:
     OwnBoundsSearch(const ScanProblem& problem, std::size_t begin, std::size_t end, Worker& worker)
-        : problem_(problem),
+        : QueryByQuery(problem, begin, end, worker),
           upper_(problem.objects.bounds()),
-          begin_(begin),
-          end_(end),
-          worker_(worker),
           loops_(loops_for(problem.objects.isa()).vectors) {
         if (!upper_) throw std::logic_error("this space has no bounds");
     }
 
-    template <class Write>
-    void top_k(std::size_t k, Write write) {
-        for (std::size_t query = begin_; query < end_; ++query) {
-            TopK best(k, problem_.floor(query));
-            find_best(query, k, best);
-            write(query, best);
-            worker_.advance(1);
-        }
-    }
-
-    template <class Write>
-    void above(const double* thresholds, Write write) {
-        for (std::size_t query = begin_; query < end_; ++query) {
-            std::vector<Hit> found;
-            find_above(query, thresholds[query], found);
-            write(query, found);
-            worker_.advance(1);
-        }
-    }
-
-    [[nodiscard]] const BoundCounts& counts() const noexcept { return counts_; }
-
-private:
     void find_best(std::size_t query, std::size_t k, TopK& best) {
         const std::size_t first = std::min(std::max(first_block, 2 * k), problem_.among.size);
         Reservoir greatest(first);
@@ -79,6 +53,7 @@ private:
         });
     }
 
+private:
     // Bounds the values of the query with all objects, and calls see(begin, end) for each part of
     // them while it is in the cache.
     template <class See>
@@ -199,13 +174,8 @@ private:
         }
     }
 
-    const ScanProblem& problem_;
     const UpperBounds* upper_;
-    std::size_t begin_;
-    std::size_t end_;
-    Worker& worker_;
     const VectorLoops& loops_;
-    BoundCounts counts_;
     std::size_t query_ = 0;
     std::unique_ptr<QueryBatch> batch_;
     std::vector<double> bounds_;   // of all objects to search

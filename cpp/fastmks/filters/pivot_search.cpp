@@ -41,48 +41,22 @@ struct Query {
     double reach = -HUGE_VAL;  // so only scores of at least this do
 };
 
-class PivotSearch {
+class PivotSearch : public QueryByQuery<PivotSearch> {
 public:
     // `offered` are those pivots, by their number among the known ones, that may be answers.
     PivotSearch(const ScanProblem& problem, const PivotTable& table,
                 const std::vector<std::size_t>& offered, std::size_t begin, std::size_t end,
                 Worker& worker)
-        : problem_(problem),
+        : QueryByQuery(problem, begin, end, worker),
           table_(table),
           projection_(table.projection()),
-          offered_(offered),
-          begin_(begin),
-          end_(end),
-          worker_(worker) {
+          offered_(offered) {
         projection_.project(problem_.queries, begin, end, coordinates_);
         counts_.projections += coordinates_.evaluations;
         counts_.self_evaluations += coordinates_.self_evaluations;
         counts_.operations += (end - begin) * projection_.operations();
     }
 
-    template <class Write>
-    void top_k(std::size_t k, Write write) {
-        for (std::size_t query = begin_; query < end_; ++query) {
-            TopK best(k, problem_.floor(query));
-            find_best(query, k, best);
-            write(query, best);
-            worker_.advance(1);
-        }
-    }
-
-    template <class Write>
-    void above(const double* thresholds, Write write) {
-        for (std::size_t query = begin_; query < end_; ++query) {
-            std::vector<Hit> found;
-            find_above(query, thresholds[query], found);
-            write(query, found);
-            worker_.advance(1);
-        }
-    }
-
-    [[nodiscard]] const BoundCounts& counts() const noexcept { return counts_; }
-
-private:
     void find_best(std::size_t index, std::size_t k, TopK& best) {
         start(index);
         for (const Hit& hit : known_) best.offer(hit);
@@ -119,6 +93,7 @@ private:
         while (take(values_per_call)) evaluate(see);
     }
 
+private:
     void start(std::size_t index) {
         place(index);
         // The values that the coordinates came from are true ones.
@@ -257,14 +232,9 @@ private:
         }
     }
 
-    const ScanProblem& problem_;
     const PivotTable& table_;
     const PivotProjection& projection_;
     const std::vector<std::size_t>& offered_;
-    std::size_t begin_;  // the first query of the group
-    std::size_t end_;
-    Worker& worker_;
-    BoundCounts counts_;
     Coordinates coordinates_;  // of the group
     Query query_;
     std::vector<Hit> known_;             // values with pivots

@@ -51,8 +51,6 @@ private:
     static void describe(Self& self, Visit& visit);
     void check() const;
     void mark_pivots();
-    void keep(const Coordinates& part, std::size_t begin);
-    void share_unit(std::size_t i, int exponent);
 
     std::shared_ptr<const PivotProjection> projection_;
     std::size_t dimension_;

@@ -19,11 +19,6 @@ constexpr std::size_t most_levels = 20;    // of the sum of planes
 constexpr std::size_t most_maxima = 256;   // of which the k-th greatest is a useful first cut
 constexpr std::size_t many_candidates = 32;
 
-float round_down(double x) {
-    const auto rounded = static_cast<float>(x);
-    return rounded > x ? std::nextafter(rounded, -HUGE_VALF) : rounded;
-}
-
 // A sum that is not a number, as damaged lists have them, may be anything.
 template <class T>
 T promised(T sum) {
@@ -62,17 +57,14 @@ struct Query {
     bool is_done = false;
 };
 
-class GroupSearch {
+class GroupSearch : public GroupOfQueries {
 public:
     GroupSearch(const ScanProblem& problem, const Postings& postings,
                 const std::vector<char>& allowed, std::size_t begin, std::size_t end,
                 Worker& worker)
-        : problem_(problem),
+        : GroupOfQueries(problem, begin, end, worker),
           postings_(postings),
           allowed_(allowed.empty() ? nullptr : &allowed),
-          begin_(begin),
-          end_(end),
-          worker_(worker),
           loops_(loops_for(problem.objects.isa()).planes),
           verifier_(problem, worker),
           scores_(Postings::shelf_size),
@@ -345,7 +337,7 @@ private:
 
     // Objects with useful scores below `end` become candidates.
     void collect(Query& query, std::size_t shelf, float end) {
-        const float cut = round_down(query.findings.reach - slack(query, shelf));
+        const float cut = float32_below(query.findings.reach - slack(query, shelf));
         if (cut < end) gather(query, shelf, cut, end);
     }
 
@@ -370,15 +362,10 @@ private:
         verifier_.evaluate(query.findings, first, [&](double value) { tighten(query, value); });
     }
 
-    const ScanProblem& problem_;
     const Postings& postings_;
     const std::vector<char>* allowed_;
-    std::size_t begin_;
-    std::size_t end_;
-    Worker& worker_;
     const PlaneLoops& loops_;
     Verifier verifier_;
-    BoundCounts counts_;
     std::vector<Query> queries_;
     std::vector<float> scores_;  // of one query and one shelf
     std::vector<float> maxima_;  // over objects that are a multiple of block_size apart

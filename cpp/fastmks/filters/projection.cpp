@@ -31,6 +31,56 @@ void Coordinates::resize(std::size_t n, std::size_t n_dimensions) {
     exponents.resize(n);
 }
 
+ObjectRows::ObjectRows(std::size_t n, std::size_t n_dimensions, const Margins& of_lengths,
+                       std::size_t step, std::size_t threads, const Watch& watch,
+                       const std::function<void(std::size_t, std::size_t, Coordinates&)>& project)
+    : margins(of_lengths),
+      dimension(n_dimensions),
+      numbers(n * n_dimensions),
+      tails(n),
+      least_tails(n),
+      errors(n),
+      norms(n) {
+    std::vector<int> exponents(n);
+    parallel_for((n + step - 1) / step, threads, watch, [&](std::size_t task, Worker& worker) {
+        const std::size_t begin = task * step, end = std::min(n, begin + step);
+        Coordinates part;
+        project(begin, end, part);
+        for (std::size_t i = begin; i < end; ++i) {
+            const std::size_t at = i - begin;
+            exponents[i] = part.exponents[at];
+            norms[i] = part.norms[at];
+            tails[i] = float32_above(part.tails[at]);
+            least_tails[i] = float32_below(part.least_tails[at]);
+            errors[i] = part.errors[at];
+            for (std::size_t c = 0; c < dimension; ++c) {
+                row(i)[c] = static_cast<float>(part.rows[at * dimension + c]);
+            }
+        }
+        worker.advance(end - begin);
+    });
+    bool is_first = true;
+    for (std::size_t i = 0; i < n; ++i) {
+        if (norms[i] > 0.0 && std::isfinite(norms[i]) && (is_first || exponents[i] > exponent)) {
+            exponent = exponents[i];
+            is_first = false;
+        }
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        // A zero row is zero in every unit, and its exponent may be far above those of the others.
+        const int moved = norms[i] > 0.0 ? exponents[i] - exponent : 0;
+        const double unit = std::ldexp(1.0, std::clamp(moved, -1000, 0));
+        norms[i] *= unit;
+        // Rounding to float32, and what underflow takes.
+        errors[i] = errors[i] * unit + norms[i] * margins.rounding + margins.lost;
+        tails[i] = float32_above(tails[i] * unit);
+        least_tails[i] = float32_below(least_tails[i] * unit);
+        for (std::size_t c = 0; c < dimension; ++c)
+            row(i)[c] = static_cast<float>(row(i)[c] * unit);
+        if (std::isfinite(norms[i])) norm = std::max(norm, norms[i] * margins.up);
+    }
+}
+
 std::vector<double> padded_rows(const double* rows, std::size_t n_rows, std::size_t n_columns) {
     std::vector<double> out(n_rows * padded(n_columns));
     for (std::size_t i = 0; i < n_rows; ++i) {

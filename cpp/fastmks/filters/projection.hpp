@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "fastmks/core/archive.hpp"
+#include "fastmks/core/parallel.hpp"
 #include "fastmks/core/space.hpp"
 #include "fastmks/spaces/score_map.hpp"
 
@@ -30,6 +32,37 @@ struct Coordinates {
 
     [[nodiscard]] std::size_t size() const noexcept { return norms.size(); }
     void resize(std::size_t n, std::size_t n_dimensions);
+};
+
+/// The margins by which lengths are raised, to be bounds.
+struct Margins {
+    double up;        ///< more than any rounding of lengths
+    double rounding;  ///< of a row to float32, as a share of its length
+    double lost;      ///< to underflow
+};
+inline constexpr Margins usual_margins{float32_up, 0x1p-23, 1e-36};
+
+/// The coordinates of n objects in float32 and in one unit: true lengths are these times
+/// 2^exponent. Lengths err above, least_tails below.
+struct ObjectRows {
+    /// `project` gives the coordinates of objects [begin, end), `step` at a time. Progress is
+    /// counted in objects.
+    ObjectRows(std::size_t n, std::size_t n_dimensions, const Margins& of_lengths, std::size_t step,
+               std::size_t threads, const Watch& watch,
+               const std::function<void(std::size_t, std::size_t, Coordinates&)>& project);
+    [[nodiscard]] float* row(std::size_t i) noexcept { return numbers.data() + i * dimension; }
+    [[nodiscard]] const float* row(std::size_t i) const noexcept {
+        return numbers.data() + i * dimension;
+    }
+    Margins margins;
+    std::size_t dimension;
+    int exponent = 0;
+    double norm = 0.0;  ///< the greatest that is finite
+    std::vector<float> numbers;
+    std::vector<float> tails;
+    std::vector<float> least_tails;
+    std::vector<double> errors;
+    std::vector<double> norms;
 };
 
 /// Puts the objects of a space, and queries like them, into a few coordinates that bound their

@@ -17,6 +17,50 @@
 /// the worker by it.
 namespace fastmks {
 
+/// The queries [begin, end) of a problem, for one search of them.
+class GroupOfQueries {
+protected:
+    GroupOfQueries(const ScanProblem& problem, std::size_t begin, std::size_t end, Worker& worker)
+        : problem_(problem), begin_(begin), end_(end), worker_(worker) {}
+
+    const ScanProblem& problem_;
+    std::size_t begin_;
+    std::size_t end_;
+    Worker& worker_;
+    BoundCounts counts_;
+};
+
+/// The search of a filter that serves one query after the other: `Search` has
+/// find_best(query, k, best) and find_above(query, threshold, found).
+template <class Search>
+class QueryByQuery : public GroupOfQueries {
+public:
+    template <class Write>
+    void top_k(std::size_t k, Write write) {
+        for (std::size_t query = begin_; query < end_; ++query) {
+            TopK best(k, problem_.floor(query));
+            static_cast<Search*>(this)->find_best(query, k, best);
+            write(query, best);
+            worker_.advance(1);
+        }
+    }
+
+    template <class Write>
+    void above(const double* thresholds, Write write) {
+        for (std::size_t query = begin_; query < end_; ++query) {
+            std::vector<Hit> found;
+            static_cast<Search*>(this)->find_above(query, thresholds[query], found);
+            write(query, found);
+            worker_.advance(1);
+        }
+    }
+
+    [[nodiscard]] const BoundCounts& counts() const noexcept { return counts_; }
+
+protected:
+    using GroupOfQueries::GroupOfQueries;
+};
+
 /// Which objects a search is about, by position; empty where it is about all of them.
 inline std::vector<char> allowed_objects(const ScanProblem& problem) {
     std::vector<char> allowed;

@@ -29,18 +29,6 @@ T* grown(std::vector<T>& memory, std::size_t n) {
 
 }  // namespace
 
-ResidueStore::ResidueStore(const std::uint8_t* residues, std::size_t n_residues,
-                           const std::int64_t* offsets, std::size_t n)
-    : residues_(residues), offsets_(offsets), n_(n) {
-    for (std::size_t i = 0; i < n; ++i) {
-        if (offsets[i] > offsets[i + 1]) throw std::invalid_argument("offsets must not fall");
-        longest_ = std::max(longest_, length(i));
-    }
-    if (offsets[0] != 0 || static_cast<std::size_t>(offsets[n]) != n_residues) {
-        throw std::invalid_argument("offsets must rise from 0 to the number of residues");
-    }
-}
-
 void ResidueStore::check_letters(std::size_t n_letters) const {
     const auto is_known = [=](std::uint8_t letter) { return letter < n_letters; };
     if (!std::all_of(residues_, residues_ + offsets_[n_], is_known)) {

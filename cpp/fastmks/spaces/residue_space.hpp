@@ -8,33 +8,27 @@
 #include "fastmks/core/space.hpp"
 #include "fastmks/simd/alignment_loops.hpp"
 #include "fastmks/spaces/scaled_float_space.hpp"
+#include "fastmks/stores/runs.hpp"
 
 namespace fastmks {
 
 /// Strings over an alphabet of up to 255 letters, one after the other, over arrays that are not
 /// copied: letters offsets[i] ... offsets[i + 1] are those of string i.
-class ResidueStore {
+class ResidueStore : public Runs {
 public:
     /// Throws std::invalid_argument for offsets that do not rise from 0 to n_residues.
     ResidueStore(const std::uint8_t* residues, std::size_t n_residues, const std::int64_t* offsets,
-                 std::size_t n);
+                 std::size_t n)
+        : Runs(offsets, n, n_residues, "residues"), residues_(residues) {}
 
-    [[nodiscard]] std::size_t size() const noexcept { return n_; }
     [[nodiscard]] const std::uint8_t* begin(std::size_t i) const noexcept {
         return residues_ + offsets_[i];
     }
-    [[nodiscard]] std::size_t length(std::size_t i) const noexcept {
-        return static_cast<std::size_t>(offsets_[i + 1] - offsets_[i]);
-    }
-    [[nodiscard]] std::size_t longest() const noexcept { return longest_; }
     /// Throws std::invalid_argument for a letter that is not below `n_letters`.
     void check_letters(std::size_t n_letters) const;
 
 private:
     const std::uint8_t* residues_;
-    const std::int64_t* offsets_;
-    std::size_t n_;
-    std::size_t longest_ = 0;
 };
 
 /// Scores of letters against each other, n_letters x n_letters, and costs of gaps: one of n letters

@@ -11,13 +11,14 @@ namespace fastmks {
 
 SeriesStore::SeriesStore(const double* values, std::size_t n_values, const std::int64_t* offsets,
                          std::size_t n, std::size_t n_channels)
-    : values_(values), offsets_(offsets), n_(n), n_channels_(n_channels) {
+    : Runs(offsets, n, static_cast<std::size_t>(offsets[n]), "times"),
+      values_(values),
+      n_channels_(n_channels) {
     for (std::size_t i = 0; i < n; ++i) {
-        if (offsets[i] >= offsets[i + 1]) throw std::invalid_argument("a series is empty");
-        longest_ = std::max(longest_, length(i));
+        if (length(i) == 0) throw std::invalid_argument("a series is empty");
     }
-    if (offsets[0] != 0 || static_cast<std::size_t>(offsets[n]) * n_channels != n_values) {
-        throw std::invalid_argument("offsets must rise from 0 to the number of times");
+    if (static_cast<std::size_t>(offsets[n]) * n_channels != n_values) {
+        throw std::invalid_argument("offsets must run from 0 to the number of times");
     }
 }
 

@@ -7,34 +7,27 @@
 
 #include "fastmks/simd/alignment_loops.hpp"
 #include "fastmks/spaces/scaled_float_space.hpp"
+#include "fastmks/stores/runs.hpp"
 
 namespace fastmks {
 
 /// Series of the same number of channels and any length, over arrays that are not copied: series i
 /// has offsets[i + 1] - offsets[i] times, and its numbers begin at offsets[i] * n_channels, one
 /// channel after the other.
-class SeriesStore {
+class SeriesStore : public Runs {
 public:
     /// Throws std::invalid_argument for offsets that do not rise from 0 to the number of times.
     SeriesStore(const double* values, std::size_t n_values, const std::int64_t* offsets,
                 std::size_t n, std::size_t n_channels);
 
-    [[nodiscard]] std::size_t size() const noexcept { return n_; }
     [[nodiscard]] std::size_t n_channels() const noexcept { return n_channels_; }
     [[nodiscard]] const double* begin(std::size_t i) const noexcept {
         return values_ + static_cast<std::size_t>(offsets_[i]) * n_channels_;
     }
-    [[nodiscard]] std::size_t length(std::size_t i) const noexcept {
-        return static_cast<std::size_t>(offsets_[i + 1] - offsets_[i]);
-    }
-    [[nodiscard]] std::size_t longest() const noexcept { return longest_; }
 
 private:
     const double* values_;
-    const std::int64_t* offsets_;
-    std::size_t n_;
     std::size_t n_channels_;
-    std::size_t longest_ = 0;
 };
 
 /// The global alignment kernel of Cuturi: the sum over all alignments of two series of the product

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -32,5 +33,28 @@ inline void check_runs(const std::int64_t* offsets, std::size_t n, std::size_t n
     }
     return true;
 }
+
+/// Objects of different lengths, one after the other, over an array of offsets that is not copied.
+class Runs {
+public:
+    [[nodiscard]] std::size_t size() const noexcept { return n_; }
+    [[nodiscard]] std::size_t length(std::size_t i) const noexcept {
+        return static_cast<std::size_t>(offsets_[i + 1] - offsets_[i]);
+    }
+    [[nodiscard]] std::size_t longest() const noexcept { return longest_; }
+
+protected:
+    Runs(const std::int64_t* offsets, std::size_t n, std::size_t n_all, const char* things)
+        : offsets_(offsets), n_(n) {
+        check_runs(offsets, n, n_all, things);
+        for (std::size_t i = 0; i < n; ++i) longest_ = std::max(longest_, length(i));
+    }
+
+    const std::int64_t* offsets_;
+    std::size_t n_;
+
+private:
+    std::size_t longest_ = 0;
+};
 
 }  // namespace fastmks

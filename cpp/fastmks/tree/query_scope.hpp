@@ -7,17 +7,17 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "fastmks/core/space.hpp"
 #include "fastmks/simd/loops.hpp"
+#include "fastmks/tree/tree_search.hpp"
 
 namespace fastmks {
 
 /// Which places a query may evaluate, and which it may return.
 struct Places {
-    const std::vector<std::int64_t>* among = nullptr;  ///< to evaluate, increasing; all when null
-    const std::vector<std::int64_t>* only = nullptr;   ///< to return, increasing; all when null
+    PlaceList among;              ///< to evaluate
+    PlaceList only;               ///< to return
     bool is_sample = false;       ///< `among` is a sample: what is not in it is missed
     std::size_t self = SIZE_MAX;  ///< the query's own place, which is not returned
 
@@ -45,7 +45,7 @@ struct Places {
     }
 
 private:
-    static bool holds(const std::vector<std::int64_t>* places, std::uint32_t place) {
+    static bool holds(const PlaceList& places, std::uint32_t place) {
         return !places || std::binary_search(places->begin(), places->end(), place);
     }
 };
@@ -54,6 +54,12 @@ private:
 struct Allowance {
     std::size_t evaluations = SIZE_MAX;
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+
+    /// Whether the deadline, if there is one, is over.
+    [[nodiscard]] bool is_spent() const {
+        return deadline != std::chrono::steady_clock::time_point::max() &&
+               std::chrono::steady_clock::now() > deadline;
+    }
 };
 
 }  // namespace fastmks

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -10,7 +9,6 @@
 #include <vector>
 
 #include "fastmks/core/faults.hpp"
-#include "fastmks/tree/all_above.hpp"
 #include "fastmks/tree/query_scope.hpp"
 #include "fastmks/tree/tree_search.hpp"
 
@@ -116,25 +114,26 @@ private:
 
     void look_at_root() {
         const Node& root = tree_.nodes[0];
-        double bound = HUGE_VAL;
         const double cap = bounds_.cap({0.0, 0.0, 0.0, root.greatest_norm});
-        if (traversal_.bounds.cap && cap < bound) bound = cap;
+        const double bound = traversal_.bounds.cap ? least(HUGE_VAL, cap) : HUGE_VAL;
         if (places_->count(0, root.end) <= std::max<std::size_t>(1, largest_block())) {
             add_all(root, bound);
             for (const Entry& entry : pending_) add_single(entry.place, entry.bound);
             pending_.clear();
-            evaluate_pending();
-            return;
+        } else {
+            pending_.push_back({bound, not_evaluated, 0, 0});
         }
-        pending_.push_back({bound, not_evaluated, 0, 0});
         evaluate_pending();
     }
 
     // --- the frontier ---------------------------------------------------------------------------
     static bool is_worse(const Entry& a, const Entry& b) { return a.bound < b.bound; }
 
-    [[nodiscard]] bool is_lower(const Entry& a, const Entry& b) const {
-        return tree_.nodes[a.node].level < tree_.nodes[b.node].level;
+    // Compares the levels of two entries.
+    [[nodiscard]] auto is_lower() const {
+        return [this](const Entry& a, const Entry& b) {
+            return tree_.nodes[a.node].level < tree_.nodes[b.node].level;
+        };
     }
 
     void push(const Entry& entry) {
@@ -148,17 +147,22 @@ private:
         if (traversal_.order == Order::best_first) {
             std::push_heap(frontier_.begin(), frontier_.end(), is_worse);
         } else {
-            std::push_heap(frontier_.begin(), frontier_.end(),
-                           [this](const Entry& a, const Entry& b) { return is_lower(a, b); });
+            std::push_heap(frontier_.begin(), frontier_.end(), is_lower());
         }
+    }
+
+    template <class Less>
+    Entry pop(Less less) {
+        const Entry entry = frontier_.front();
+        std::pop_heap(frontier_.begin(), frontier_.end(), less);
+        frontier_.pop_back();
+        return entry;
     }
 
     // Takes the entry with the greatest bound; false when no entry may hold an answer.
     bool pop_best(Entry& best) {
         if (frontier_.empty() || frontier_.front().bound <= limit()) return false;
-        best = frontier_.front();
-        std::pop_heap(frontier_.begin(), frontier_.end(), is_worse);
-        frontier_.pop_back();
+        best = pop(is_worse);
         return true;
     }
 
@@ -192,17 +196,10 @@ private:
     }
 
     void expand_level() {
-        const auto lower = [this](const Entry& a, const Entry& b) { return is_lower(a, b); };
         const std::int32_t level = tree_.nodes[frontier_.front().node].level;
         while (!frontier_.empty() && tree_.nodes[frontier_.front().node].level == level) {
-            const Entry entry = frontier_.front();
-            std::pop_heap(frontier_.begin(), frontier_.end(), lower);
-            frontier_.pop_back();
-            if (entry.bound <= limit()) {
-                leave_out(entry.bound);
-            } else {
-                expand(entry);
-            }
+            const Entry entry = pop(is_lower());
+            entry.bound <= limit() ? leave_out(entry.bound) : expand(entry);
         }
         evaluate_pending();
     }
@@ -240,11 +237,8 @@ private:
                     entry.value, is_small, bound)) {
                 continue;
             }
-            if (is_small) {
-                add_all(child, bound);
-            } else {
-                pending_.push_back({bound, not_evaluated, i, child.begin});
-            }
+            is_small ? add_all(child, bound)
+                     : pending_.push_back({bound, not_evaluated, i, child.begin});
         }
         expand_leaves(node, point_norm, entry);
     }
@@ -253,10 +247,7 @@ private:
         const BoundKinds& kinds = traversal_.bounds;
         const bool is_plain = !places_->among && !is_lazy() && traversal_.cheap >= 1 &&
                               kinds.parent && kinds.ball && kinds.cap;
-        if (is_plain) {
-            filter_leaves(node, point_norm, entry);
-            return;
-        }
+        if (is_plain) return filter_leaves(node, point_norm, entry);
         for (std::uint32_t place = node.leaves; place < node.end; ++place) {
             const bool is_among = places_->contains(place);
             if (!is_among && !places_->is_sample) continue;
@@ -267,11 +258,7 @@ private:
                     entry.value, traversal_.cheap >= 1, bound)) {
                 continue;
             }
-            if (is_among) {
-                collect(place, bound);
-            } else {
-                leave_out(bound);
-            }
+            is_among ? collect(place, bound) : leave_out(bound);
         }
     }
 
@@ -324,9 +311,7 @@ private:
             return;
         }
         if (!places_->among) {
-            for (std::uint32_t place = node.begin; place < node.end; ++place) {
-                collect(place, bound);
-            }
+            for (std::uint32_t place = node.begin; place < node.end; ++place) collect(place, bound);
             return;
         }
         const auto end = places_->among->end();
@@ -417,11 +402,7 @@ private:
         return n_evaluated;
     }
 
-    [[nodiscard]] bool is_out_of_time() const {
-        using Clock = std::chrono::steady_clock;
-        return allowance_.deadline != Clock::time_point::max() && found_->is_full() &&
-               Clock::now() > allowance_.deadline;
-    }
+    [[nodiscard]] bool is_out_of_time() const { return found_->is_full() && allowance_.is_spent(); }
 
     void offer(std::uint32_t place, double value) {
         if (!(value >= found_->threshold())) return;

@@ -12,6 +12,21 @@ namespace {
 // Queries per task: few enough that threads share evenly, enough to be worth a task.
 constexpr std::size_t queries_per_task = 16;
 
+// Collects every hit at or above a threshold.
+class AllAbove {
+public:
+    explicit AllAbove(double threshold) : threshold_(threshold) {}
+    [[nodiscard]] double threshold() const noexcept { return threshold_; }
+    [[nodiscard]] bool is_full() const noexcept { return true; }
+    void offer(Hit hit) {
+        if (hit.value >= threshold_) hits.push_back(hit);
+    }
+    std::vector<Hit> hits;
+
+private:
+    double threshold_;
+};
+
 // Uniform draws without replacement, increasing. The same seed and query give the same draws.
 class Sampler {
 public:
@@ -19,7 +34,7 @@ public:
         : state_(mix(seed) ^ mix(query + 0x9e3779b97f4a7c15u)) {}
 
     /// `size` of the numbers below n, or of the given places.
-    void draw(std::size_t n, std::size_t size, const std::vector<std::int64_t>* from,
+    void draw(std::size_t n, std::size_t size, const PlaceList& from,
               std::vector<std::int64_t>& out) {
         out.clear();
         // Goes through the numbers and takes each with the probability that leaves every subset of
@@ -129,7 +144,7 @@ TreeCounts tree_top_k(const TreeProblem& problem, std::size_t k, const StopRule&
         if (sample.size > 0) {
             const std::size_t n = problem.among ? problem.among->size() : problem.tree.size();
             Sampler(sample.seed, query).draw(n, sample.size, problem.among, drawn);
-            places.among = &drawn;
+            places.among = drawn;
             places.is_sample = true;
         }
         const double missed = search.run(query, places, {stop.budget, clock.next_deadline()}, best);

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "fastmks/core/parallel.hpp"
@@ -45,13 +47,15 @@ struct Traversal {
     BoundKinds bounds;
 };
 
+/// Some places, increasing; all of them when there is no list.
+using PlaceList = std::optional<std::span<const std::int64_t>>;
+
 /// Every query of one space against the objects of a tree.
 struct TreeProblem {
     const CoverTree& tree;
     const Space& objects;  ///< in the tree's order
     const Space& queries;  ///< with the same kernel
-    /// Places to search, increasing; all when null.
-    const std::vector<std::int64_t>* among = nullptr;
+    PlaceList among;       ///< places to search
     /// Query i is the object at place i and no answer to itself; its answer is row order[i].
     bool skip_self = false;
     Traversal traversal;

@@ -34,7 +34,7 @@ Search search(const Space& queries, Run run) {
 
 Search search_tree(const CoverTree& tree, const Space& objects, const Space& queries) {
     std::vector<double> gaps(queries.size());
-    const TreeProblem problem{tree, objects, queries, nullptr, false, {}};
+    const TreeProblem problem{tree, objects, queries, {}, false, {}};
     return search(queries, [&](double* values, std::int64_t* positions) {
         return tree_top_k(problem, k, {}, {}, 2, ignore, {values, positions, gaps.data()});
     });
@@ -61,6 +61,15 @@ CodeTable code_table_of(const Space& objects, std::size_t n_columns, bool has_or
                                                              padded_rows(axes.data(), 2, n_columns),
                                                              2, n_columns, origin, objects.isa());
     return CodeTable(objects, projection, 2, ignore);
+}
+
+// Checks that restore(arrays) refuses the arrays with one number changed.
+template <class Restore>
+auto refusal_by(const Arrays& arrays, Restore restore) {
+    return [&arrays, restore](const std::string& name, std::size_t offset, auto number) {
+        const check::Context here(name + text(" at", offset));
+        CHECK_THROWS(std::invalid_argument, restore(forged(arrays, name, offset, number)));
+    };
 }
 
 PivotTable restore_table(const Space& objects, const Arrays& arrays) {
@@ -144,11 +153,8 @@ TEST(trees_come_back) {
 TEST(forged_trees_are_refused) {
     const Built built(spread_out(500, 3, 0.0, 2.0, 1));
     const Arrays arrays = arrays_of(built.tree);
-    const auto refuses = [&](const std::string& name, std::size_t offset, auto number) {
-        const check::Context here(name + text(" at", offset));
-        CHECK_THROWS(std::invalid_argument,
-                     restore_cover_tree(forged(arrays, name, offset, number), 500));
-    };
+    const auto refuses =
+        refusal_by(arrays, [&](const Arrays& changed) { return restore_cover_tree(changed, 500); });
     CHECK_THROWS(std::invalid_argument, restore_cover_tree(arrays, 499));
     CHECK_THROWS(std::invalid_argument, restore_cover_tree({}, 0));
     for (std::size_t node = 0; node < built.tree.nodes.size(); node += 7) {
@@ -199,11 +205,8 @@ TEST(forged_code_tables_are_refused) {
     const auto objects = space_of(spread_out(700, 4, 0.5, 2.0, 3), kernel);
     const CodeTable table = code_table_of(objects, 4, true);
     const Arrays arrays = table.arrays();
-    const auto refuses = [&](const std::string& name, std::size_t offset, auto number) {
-        const check::Context here(name + text(" at", offset));
-        CHECK_THROWS(std::invalid_argument,
-                     CodeTable(objects, forged(arrays, name, offset, number)));
-    };
+    const auto refuses =
+        refusal_by(arrays, [&](const Arrays& changed) { return CodeTable(objects, changed); });
     const auto others = space_of(spread_out(700, 5, 0.5, 2.0, 3), kernel);
     const auto fewer = space_of(spread_out(699, 4, 0.5, 2.0, 3), kernel);
     CHECK_THROWS(std::invalid_argument, CodeTable(others, arrays));
@@ -237,11 +240,8 @@ TEST(postings_come_back) {
         CHECK(restored.postings() == arrays.at("postings").data);
         CHECK(search_postings(restored, objects, queries) == wanted);
 
-        const auto refuses = [&](const std::string& name, std::size_t offset, auto number) {
-            const check::Context here(name + text(" at", offset));
-            CHECK_THROWS(std::invalid_argument,
-                         Postings(objects, forged(arrays, name, offset, number)));
-        };
+        const auto refuses =
+            refusal_by(arrays, [&](const Arrays& changed) { return Postings(objects, changed); });
         refuses("positions", 0, std::uint32_t{900});
         refuses("places", 4, restored.place(0));
         refuses("slots", 16, ~std::uint64_t{0});
@@ -270,11 +270,8 @@ TEST(pivots_come_back_without_an_evaluation) {
         CHECK(restored.row(0) == arrays.at("rows").data);
         CHECK(search_pivots(restored, objects, queries) == search_pivots(table, objects, queries));
 
-        const auto refuses = [&](const std::string& name, std::size_t offset, auto number) {
-            const check::Context here(name + text(" at", offset));
-            CHECK_THROWS(std::invalid_argument,
-                         restore_table(objects, forged(arrays, name, offset, number)));
-        };
+        const auto refuses = refusal_by(
+            arrays, [&](const Arrays& changed) { return restore_table(objects, changed); });
         refuses("norms", 0, not_a_number);
         refuses("errors", 0, -1.0);
         refuses("tails", 0, -1.0F);

@@ -37,6 +37,18 @@ std::unique_ptr<TableSpace> values_of(const Tabled& objects, const Vectors& quer
     });
 }
 
+// Queries to some objects; `space` counts the evaluations.
+struct Asked {
+    Asked(const Tabled& objects, const Vectors& queries)
+        : tree(objects.tree), space(values_of(objects, queries)), own(queries_of(queries)) {}
+    [[nodiscard]] TreeProblem problem(const Traversal& traversal = {}) const {
+        return {tree, *space, *own, {}, false, traversal};
+    }
+    const CoverTree& tree;
+    std::unique_ptr<TableSpace> space;
+    std::unique_ptr<TableSpace> own;  // of the queries among themselves
+};
+
 struct Answers {
     Answers(std::size_t n_queries, std::size_t k)
         : values(n_queries * k, -7.0), positions(n_queries * k, -7), gaps(n_queries, -7.0) {}
@@ -97,18 +109,16 @@ const Tabled& some_objects() {
 TEST(tree_searches_lose_nothing_and_count_right) {
     const Tabled& objects = some_objects();
     const auto queries = whole_numbers(40, 3, 2);
-    const auto query_space = queries_of(queries);
     for (const Traversal& traversal : traversals) {
         for (const std::size_t k : {std::size_t{1}, std::size_t{5}, std::size_t{700}}) {
             for (const std::size_t threads : {1, 3}) {
                 const check::Context here(name_of(traversal) + text(", k", k));
-                const auto space = values_of(objects, queries);
-                const TreeProblem problem{objects.tree, *space, *query_space,
-                                          nullptr,      false,  traversal};
+                const Asked asked(objects, queries);
+                const TreeProblem problem = asked.problem(traversal);
                 Answers answers(40, k);
                 const auto counts = tree_top_k(problem, k, {}, {}, threads, ignore, answers.out());
                 CHECK(answers == plainest(objects, queries, k) && answers.is_exact());
-                CHECK(counts.evaluations == space->n_evaluations);
+                CHECK(counts.evaluations == asked.space->n_evaluations);
                 CHECK(k == 700 ? counts.evaluations == 40 * 700 : counts.evaluations < 20 * 700);
             }
         }
@@ -119,19 +129,17 @@ TEST(dual_tree_searches_lose_nothing_and_count_right) {
     const Tabled& objects = some_objects();
     for (const std::size_t n_queries : {1, 9, 300}) {
         const Tabled queries(whole_numbers(n_queries, 3, 3));
-        const auto query_space = queries_of(queries.ordered);
         for (const Traversal& traversal : traversals) {
             for (const std::size_t k : {std::size_t{1}, std::size_t{5}, std::size_t{700}}) {
                 const check::Context here(name_of(traversal) + text(", k", k) +
                                           text(", queries", n_queries));
-                const auto space = values_of(objects, queries.ordered);
-                const TreeProblem problem{objects.tree, *space, *query_space,
-                                          nullptr,      false,  traversal};
+                const Asked asked(objects, queries.ordered);
+                const TreeProblem problem = asked.problem(traversal);
                 Answers answers(n_queries, k);
                 const auto counts =
                     dual_tree_top_k(problem, queries.tree, k, {}, 2, ignore, answers.out());
                 CHECK(answers == plainest(objects, queries.given, k) && answers.is_exact());
-                CHECK(counts.evaluations == space->n_evaluations);
+                CHECK(counts.evaluations == asked.space->n_evaluations);
             }
         }
     }
@@ -142,7 +150,7 @@ TEST(trees_skip_the_query_itself) {
     const auto space = values_of(objects, objects.ordered);
     for (const std::size_t k : {1, 4}) {
         const auto wanted = plainest(objects, objects.given, k, true);
-        const TreeProblem problem{objects.tree, *space, *space, nullptr, true, {}};
+        const TreeProblem problem{objects.tree, *space, *space, {}, true, {}};
         Answers single(700, k), dual(700, k);
         tree_top_k(problem, k, {}, {}, 2, ignore, single.out());
         dual_tree_top_k(problem, objects.tree, k, {}, 2, ignore, dual.out());
@@ -163,7 +171,7 @@ TEST(trees_skip_the_query_itself_among_some) {
             positions.push_back(objects.tree.order[place]);
         }
         const auto wanted = plainest(objects, objects.given, 1, true, &positions);
-        const TreeProblem problem{objects.tree, *space, *space, &places, true, {}};
+        const TreeProblem problem{objects.tree, *space, *space, places, true, {}};
         Answers single(700, 1), dual(700, 1);
         tree_top_k(problem, 1, {}, {}, 1, ignore, single.out());
         dual_tree_top_k(problem, objects.tree, 1, {}, 1, ignore, dual.out());
@@ -174,16 +182,15 @@ TEST(trees_skip_the_query_itself_among_some) {
 TEST(searches_above_a_threshold_count_right) {
     const Tabled& objects = some_objects();
     const auto queries = whole_numbers(40, 3, 4);
-    const auto query_space = queries_of(queries);
     const auto all = plainest(objects, queries, 700);
     for (const Traversal& traversal : traversals) {
-        const auto space = values_of(objects, queries);
-        const TreeProblem problem{objects.tree, *space, *query_space, nullptr, false, traversal};
+        const Asked asked(objects, queries);
+        const TreeProblem problem = asked.problem(traversal);
         std::vector<double> thresholds;
         for (std::size_t q = 0; q < 40; ++q) thresholds.push_back(all.values[q * 700 + 3 * q]);
         std::vector<std::vector<Hit>> found;
         const auto counts = tree_above(problem, thresholds.data(), 2, ignore, found);
-        CHECK(counts.evaluations == space->n_evaluations && counts.evaluations < 20 * 700);
+        CHECK(counts.evaluations == asked.space->n_evaluations && counts.evaluations < 20 * 700);
         for (std::size_t q = 0; q < 40; ++q) {
             std::size_t n = 0;
             bool same = true;
@@ -199,18 +206,16 @@ TEST(searches_above_a_threshold_count_right) {
 TEST(a_budget_is_never_exceeded) {
     const Tabled& objects = some_objects();
     const auto queries = whole_numbers(1, 3, 5);
-    const auto query_space = queries_of(queries);
     const auto wanted = plainest(objects, queries, 3);
     for (const Traversal& traversal : traversals) {
         double before = -infinity;
         for (const std::size_t budget : {3, 4, 5, 7, 12, 30, 31, 32, 100, 300, 699, 700, 5000}) {
             const check::Context here(name_of(traversal) + text(", budget", budget));
-            const auto space = values_of(objects, queries);
+            const Asked asked(objects, queries);
             const StopRule stop{.budget = budget};
             Answers answers(1, 3);
-            tree_top_k({objects.tree, *space, *query_space, nullptr, false, traversal}, 3, stop, {},
-                       1, ignore, answers.out());
-            CHECK(space->n_evaluations <= budget);
+            tree_top_k(asked.problem(traversal), 3, stop, {}, 1, ignore, answers.out());
+            CHECK(asked.space->n_evaluations <= budget);
             CHECK(wanted.values[2] <= answers.values[2] + answers.gaps[0]);
             CHECK(answers.gaps[0] > 0.0 || answers == wanted);
             CHECK(budget < 700 || answers.is_exact());
@@ -223,15 +228,13 @@ TEST(a_budget_is_never_exceeded) {
 TEST(an_approximate_dual_search_finds_k_within_its_error) {
     const Tabled& objects = some_objects();
     const Tabled queries(whole_numbers(200, 3, 6));
-    const auto query_space = queries_of(queries.ordered);
-    const auto space = values_of(objects, queries.ordered);
+    const Asked asked(objects, queries.ordered);
     const auto wanted = plainest(objects, queries.given, 5);
     for (const double epsilon : {1.0, 10.0, 100.0, 1000.0, 1e9}) {
         const check::Context here("epsilon " + std::to_string(epsilon));
         const StopRule stop{.epsilon = epsilon};
         Answers answers(200, 5);
-        dual_tree_top_k({objects.tree, *space, *query_space, nullptr, false, {}}, queries.tree, 5,
-                        stop, 2, ignore, answers.out());
+        dual_tree_top_k(asked.problem(), queries.tree, 5, stop, 2, ignore, answers.out());
         bool is_within = true;
         for (std::size_t at = 0; at < 1000; ++at) {
             is_within = is_within && answers.values[at] >= wanted.values[at] - epsilon;
@@ -252,24 +255,23 @@ TEST(values_no_mercer_kernel_has_stop_a_search) {
             return factor * (1.0 + std::abs(product(queries, q, objects.ordered, x)));
         });
         Answers answers(1, 2);
-        const TreeProblem problem{objects.tree, space, *query_space, nullptr, false, {}};
+        const TreeProblem problem{objects.tree, space, *query_space, {}, false, {}};
         CHECK_THROWS(NotMercerFault, tree_top_k(problem, 2, {}, {}, 1, ignore, answers.out()));
     }
     const auto space = values_of(objects, queries);
     const TableSpace negative(1, [](std::size_t, std::size_t) { return -1.0; });
     Answers answers(1, 2);
-    const TreeProblem problem{objects.tree, *space, negative, nullptr, false, {}};
+    const TreeProblem problem{objects.tree, *space, negative, {}, false, {}};
     CHECK_THROWS(NotMercerFault, tree_top_k(problem, 2, {}, {}, 1, ignore, answers.out()));
 }
 
 TEST(an_exception_from_the_watch_stops_a_tree_search) {
     const Tabled& objects = some_objects();
     const Tabled queries(whole_numbers(400, 3, 8));
-    const auto query_space = queries_of(queries.ordered);
     for (const std::size_t threads : {1, 2}) {
         for (const bool is_dual : {false, true}) {
-            const auto space = values_of(objects, queries.ordered);
-            const TreeProblem problem{objects.tree, *space, *query_space, nullptr, false, {}};
+            const Asked asked(objects, queries.ordered);
+            const TreeProblem problem = asked.problem();
             Answers answers(400, 1);
             const auto search = [&](const Watch& watch) {
                 return is_dual ? dual_tree_top_k(problem, queries.tree, 1, {}, threads, watch,
@@ -277,10 +279,10 @@ TEST(an_exception_from_the_watch_stops_a_tree_search) {
                                : tree_top_k(problem, 1, {}, {}, threads, watch, answers.out());
             };
             const std::size_t all = search(ignore).evaluations;
-            space->n_evaluations = 0;
+            asked.space->n_evaluations = 0;
             const Watch watch = [](std::size_t) { throw std::runtime_error("enough"); };
             CHECK_THROWS(std::runtime_error, search(watch));
-            CHECK(space->n_evaluations < all);
+            CHECK(asked.space->n_evaluations < all);
         }
     }
 }
