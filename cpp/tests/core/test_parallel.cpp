@@ -31,12 +31,9 @@ void work_until_stopped(Worker& worker) {
 // The text of what parallel_for throws, or nothing.
 std::string failure_of(std::size_t n_tasks, std::size_t threads, const Watch& watch,
                        const std::function<void(std::size_t, Worker&)>& task) {
-    try {
-        parallel_for(n_tasks, threads, watch, task);
-    } catch (const std::runtime_error& error) {
-        return error.what();
-    }
-    return "";
+    const auto error = check::caught<std::runtime_error>(
+        [&] { return parallel_for(n_tasks, threads, watch, task); });
+    return error ? error->what() : "";
 }
 
 }  // namespace
@@ -152,15 +149,11 @@ TEST(what_a_task_throws_arrives_as_it_is) {
     struct Odd {
         int number;
     };
-    int seen = 0;
-    try {
-        parallel_for(4, 2, ignore, [](std::size_t i, Worker&) {
-            if (i == 3) throw Odd{42};
-        });
-    } catch (const Odd& odd) {
-        seen = odd.number;
-    }
-    CHECK(seen == 42);
+    const auto fail = [](std::size_t i, Worker&) {
+        if (i == 3) throw Odd{42};
+    };
+    const auto odd = check::caught<Odd>([&] { return parallel_for(4, 2, ignore, fail); });
+    CHECK(odd && odd->number == 42);
 }
 
 TEST(a_failing_watch_ends_the_run) {

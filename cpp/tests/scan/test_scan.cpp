@@ -239,12 +239,10 @@ TEST(a_scan_tells_which_value_is_at_fault) {
          {Selection::range(0, 900), Selection::list(list.data(), list.size())}) {
         for (const Scan scan : scans) {
             for (const std::size_t threads : thread_counts) {
-                try {
-                    scan({objects, queries, among}, threads, ignore);
-                    CHECK(!"a ValueFault was thrown");
-                } catch (const ValueFault& fault) {
-                    CHECK(fault.query == 97 && fault.object == 603 && std::isnan(fault.value));
-                }
+                const auto fault = check::caught<ValueFault>(
+                    [&] { return scan({objects, queries, among}, threads, ignore); });
+                CHECK(fault && fault->query == 97 && fault->object == 603);
+                CHECK(fault && std::isnan(fault->value));
             }
         }
     }

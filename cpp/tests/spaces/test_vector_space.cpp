@@ -38,13 +38,10 @@ void check_formula(const VectorKernel& kernel, const Vectors& objects, const Vec
 
 ValueFault fault_of(const Space& objects, const QueryBatch& queries, Selection selection) {
     std::vector<double> out(queries.size * selection.size);
-    try {
-        objects.values(queries, selection, out.data());
-    } catch (const ValueFault& fault) {
-        return fault;
-    }
-    CHECK(!"a ValueFault was thrown");
-    return {0, 0, 0.0};
+    const auto fault =
+        check::caught<ValueFault>([&] { return objects.values(queries, selection, out.data()); });
+    CHECK(fault);
+    return fault.value_or(ValueFault{0, 0, 0.0});
 }
 
 }  // namespace

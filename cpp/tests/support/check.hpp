@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +50,17 @@ inline void report(bool holds, const char* condition, const char* file, int line
     std::printf("%s:%d: %s does not hold", file, line, condition);
     for (const auto& context : contexts()) std::printf(" | %s", context.c_str());
     std::printf("\n");
+}
+
+/// The exception that run() throws, if it is of this type.
+template <class Type, class Run>
+std::optional<Type> caught(Run run) {
+    try {
+        static_cast<void>(run());
+    } catch (const Type& thrown) {
+        return thrown;
+    }
+    return std::nullopt;
 }
 
 }  // namespace check
