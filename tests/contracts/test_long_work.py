@@ -15,7 +15,7 @@ from fastmks import kernels as K
 from fastmks._util.progress import Progress, checked_work
 from support.inside import snapshot_of
 from support.programs import run_python
-from support.waiting import PATIENCE, wait_until
+from support.waiting import PATIENCE, stop_after, wait_until
 
 PACKAGE = Path(fastmks.__file__).parent
 
@@ -201,13 +201,7 @@ _LONG = [  # objects of one evaluation, each of which takes seconds
 @pytest.mark.parametrize("how", ["call", "matrix", "tree"])
 def test_a_single_evaluation_asks_whether_to_stop(how, kernel, long):
     """Again and again: otherwise what takes hours would ask before and after it only."""
-    calls = []
-
-    def check():
-        calls.append(1)
-        if len(calls) == 4:
-            raise TimeoutError("enough")
-
+    check, calls = stop_after(3)
     work = {
         "call": lambda: kernel(long, long),
         "matrix": lambda: kernel.matrix([long, long], threads=2),
@@ -226,13 +220,7 @@ def test_a_check_stops_a_search_and_what_is_built_for_it(algorithm):
     rng = np.random.default_rng(0)
     index = Index(rng.normal(size=(30_000, 40)), algorithm="scan")
     queries = rng.normal(size=(4000, 40))
-    calls = []
-
-    def check():
-        calls.append(1)
-        if len(calls) > 1:
-            raise TimeoutError("enough")
-
+    check, calls = stop_after(1)
     with pytest.raises(TimeoutError, match="enough"):
         index.search(queries, k=3, algorithm=algorithm, threads=1, progress=Progress(False, check))
     assert len(calls) == 2
@@ -253,13 +241,7 @@ def test_a_check_ends_the_wait_for_a_tree_that_another_thread_builds():
     builder = threading.Thread(target=lambda: index.tree)
     builder.start()
     assert begun.wait(PATIENCE)
-    calls = []
-
-    def check():
-        calls.append(1)
-        if len(calls) > 2:
-            raise TimeoutError("enough")
-
+    check, calls = stop_after(2)
     engines = snapshot_of(index).segments[0].data.engines
     try:
         with pytest.raises(TimeoutError, match="enough"):

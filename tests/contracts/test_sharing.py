@@ -4,9 +4,7 @@ import multiprocessing
 import os
 import pathlib
 import signal
-import subprocess
 import sys
-import textwrap
 import threading
 import time
 
@@ -18,6 +16,7 @@ from fastmks import Index, kernels
 from fastmks._util.fork_safe import Lock, cached_property
 from fastmks.index.view import current_of
 from support.inside import snapshot_of
+from support.programs import run_python
 from support.waiting import PATIENCE
 
 SIZE = 10  # objects that come and go together
@@ -198,12 +197,7 @@ def test_interrupts_leave_all_or_nothing():
             held = len(index)
     print("interrupted", interrupted)
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script)],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    done = run_python(script)
     assert done.returncode == 0, done.stderr
     assert "interrupted 60" in done.stdout
 

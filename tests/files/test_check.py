@@ -24,6 +24,7 @@ from fastmks.index.load import load_bytes
 from support.comparing import assert_identical
 from support.inside import data_of, snapshot_of
 from support.living import SEPARATE, algorithms, take
+from support.waiting import stop_after
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(700, 6)) * 0.6 ** np.arange(6)
@@ -180,13 +181,7 @@ class TestSound:
             time.sleep(seconds[0])
             return letters_in_common(x, y)
 
-        calls = []
-
-        def stop():
-            calls.append(1)
-            if len(calls) == 2:
-                raise TimeoutError("enough")
-
+        stop, _ = stop_after(1)
         kernel = kernels.Custom(slow)
         index = Index(WORDS[:150], kernel, algorithm=algorithm)
         seconds[0] = 0.001  # an evaluation: together far more than stop() waits for

@@ -11,3 +11,8 @@ def overlap(x, y):
 def normal(n, d, seed=0):
     """Rows of normal numbers."""
     return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def line(n):
+    """Points on a line, one apart."""
+    return np.arange(float(n)).reshape(-1, 1)

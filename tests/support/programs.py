@@ -1,13 +1,20 @@
-"""Programs in a Python of their own."""
+"""Programs in processes of their own."""
 
 import subprocess
 import sys
 import textwrap
 
+from support.waiting import PATIENCE
 
-def run_python(code, **kwargs):
+
+def run_program(command, **options):
     """Return how a program ended, and what it printed."""
     return subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        **{"capture_output": True, "text": True, "timeout": 600, "check": False, **kwargs},
+        command,
+        **{"capture_output": True, "text": True, "timeout": PATIENCE, "check": False, **options},
     )
+
+
+def run_python(code, *arguments, **options):
+    """Return how a Python program ended, and what it printed."""
+    return run_program([sys.executable, "-c", textwrap.dedent(code), *arguments], **options)

@@ -16,6 +16,7 @@ import pytest
 
 from fastmks import Index
 from support.counting import count_calls
+from support.programs import run_program, run_python
 from support.waiting import PATIENCE, wait_until
 
 RNG = np.random.default_rng(11)
@@ -31,15 +32,7 @@ def folder(tmp_path):
 
 
 def call(folder, *words, **options):
-    return subprocess.run(
-        [*PROGRAM, *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-        **options,
-    )
+    return run_program([*PROGRAM, *words], cwd=folder, **options)
 
 
 def test_exit_codes_and_one_line_errors(folder):
@@ -82,15 +75,8 @@ def test_a_reader_that_goes_away_is_no_news(folder):
 def test_nobody_reads_at_all(folder, words):
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run(
-        [*PROGRAM, *words.split()],
-        cwd=folder,
-        stdout=writer,
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    into = {"capture_output": False, "stdout": writer, "stderr": subprocess.PIPE}
+    done = call(folder, *words.split(), **into)
     os.close(writer)
     assert done.returncode == 141
     assert "rror" not in done.stderr
@@ -151,18 +137,6 @@ def drip(path, stop, written):
 def heed_interrupts():
     """Undo what whoever runs the tests in the background may have set."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def run_python(program):
-    """Run a program that interrupts itself."""
-    return subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-        preexec_fn=heed_interrupts,
-    )
 
 
 def start_dripping(folder, *words, **options):
@@ -230,7 +204,7 @@ with end_by_signals():
     except KeyboardInterrupt:
         raise SystemExit(1)
 """
-    done = run_python(program)
+    done = run_python(program, preexec_fn=heed_interrupts)
     assert (done.stdout, done.stderr, done.returncode) == ("lost\n", "", code)
 
 
@@ -249,7 +223,7 @@ try:
 except KeyboardInterrupt:
     raise SystemExit(1)
 """
-    done = run_python(program)
+    done = run_python(program, preexec_fn=heed_interrupts)
     assert (done.stdout, done.stderr, done.returncode) == ("", "", code)
 
 
@@ -268,7 +242,7 @@ sys.argv = ["fastmks", "--help"]
 from fastmks.cli import main
 main()
 """
-    done = run_python(program)
+    done = run_python(program, preexec_fn=heed_interrupts)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
@@ -282,6 +256,13 @@ class Interrupts:
 
 sys.meta_path.insert(0, Interrupts())
 """
+
+
+def interrupted(folder, command, module):
+    """Run a program that is interrupted where it imports a module."""
+    (folder / "sitecustomize.py").write_text(INTERRUPTS)
+    environment = {**os.environ, "PYTHONPATH": str(folder), "AT": module}
+    return run_program(command, cwd=folder, env=environment, preexec_fn=heed_interrupts)
 
 
 @pytest.mark.parametrize(
@@ -301,17 +282,7 @@ sys.meta_path.insert(0, Interrupts())
     ],
 )
 def test_an_interrupt_at_any_import_of_the_program_is_no_news(folder, program, module):
-    (folder / "sitecustomize.py").write_text(INTERRUPTS)
-    done = subprocess.run(
-        [*program, "info", "x.fmks"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder), "AT": module},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-        preexec_fn=heed_interrupts,
-    )
+    done = interrupted(folder, [*program, "info", "x.fmks"], module)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
@@ -319,18 +290,8 @@ def test_an_interrupt_at_any_import_of_the_program_is_no_news(folder, program, m
     "words", [["-c", "import fastmks"], ["-m", "user", "fastmks"], ["user.py"]]
 )
 def test_an_interrupt_of_other_programs_raises_an_exception(folder, words):
-    (folder / "sitecustomize.py").write_text(INTERRUPTS)
     (folder / "user.py").write_text("import fastmks")
-    done = subprocess.run(
-        [sys.executable, *words],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder), "AT": "fastmks.index.load"},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-        preexec_fn=heed_interrupts,
-    )
+    done = interrupted(folder, [sys.executable, *words], "fastmks.index.load")
     assert done.returncode == -signal.SIGINT
     assert "KeyboardInterrupt" in done.stderr
 
@@ -384,8 +345,7 @@ def test_help_imports_nothing_heavy():
         "print({m.split('.')[0] for m in sys.modules} & {'scipy', 'sklearn', 'pyarrow', 'pandas', "
         "'rdkit', 'tqdm', 'matplotlib', 'dask'}, 'rich.console' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "set() False"
+    assert run_python(code).stdout.splitlines()[-1] == "set() False"
 
 
 def test_completion_knows_commands_and_kernels():
@@ -395,12 +355,6 @@ def test_completion_knows_commands_and_kernels():
         "COMP_WORDS": "fastmks build x --kernel norm",
         "COMP_CWORD": "4",
     }
-    done = subprocess.run(
-        PROGRAM, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
-    )
-    assert "normalized:" in done.stdout
+    assert "normalized:" in run_program(PROGRAM, env=environment).stdout
     environment |= {"COMP_WORDS": "fastmks se", "COMP_CWORD": "1"}
-    done = subprocess.run(
-        PROGRAM, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
-    )
-    assert done.stdout.split() == ["search", "serve"]
+    assert run_program(PROGRAM, env=environment).stdout.split() == ["search", "serve"]

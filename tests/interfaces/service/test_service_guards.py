@@ -3,8 +3,6 @@
 import gzip
 import json
 import socket
-import subprocess
-import sys
 from contextlib import closing, suppress
 
 import pytest
@@ -14,6 +12,7 @@ from fastmks.service import make_app, open_served, serve
 from fastmks.service.guards import is_loopback
 from fastmks.service.page import page_routes
 from fastmks.service.server import _listen
+from support.programs import run_python
 from support.serving import Process, error_of, send, serving
 
 TOKEN = "a token of some length"
@@ -292,6 +291,6 @@ def test_an_app_needs_no_server(path):
 @pytest.mark.parametrize("missing", ["starlette", "uvicorn"])
 def test_what_is_missing_is_named(missing):
     code = f"import sys; sys.modules[{missing!r}] = None; import fastmks.service"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    run = run_python(code)
     assert run.returncode == 1
     assert 'pip install ".[service]"' in run.stderr

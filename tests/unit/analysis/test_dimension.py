@@ -10,11 +10,7 @@ import fastmks
 from fastmks import kernels
 from fastmks.analysis import dimension as estimates
 from fastmks.kernels.objects import read_objects
-from support.functions import normal
-
-
-def line(n):
-    return np.arange(float(n)).reshape(-1, 1)
+from support.functions import line, normal
 
 
 def grid(side):

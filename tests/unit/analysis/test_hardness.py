@@ -16,16 +16,12 @@ from fastmks import kernels
 from fastmks.analysis import dimension as estimates
 from fastmks.analysis import forecast
 from fastmks.kernels.object_kernel import leaves
-from support.functions import normal
+from support.functions import line, normal
 
 matplotlib.use("Agg")
 module = importlib.import_module(
     "fastmks.analysis.hardness"
 )  # fastmks.hardness itself is the function
-
-
-def line(n):
-    return np.arange(float(n)).reshape(-1, 1)
 
 
 # --- odd data ------------------------------------------------------------------------------------

@@ -3,9 +3,6 @@
 import errno
 import os
 import stat
-import subprocess
-import sys
-import textwrap
 import tracemalloc
 import zlib
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +16,7 @@ from fastmks.files import atomic as replacing
 from fastmks.files.atomic import replace_file
 from fastmks.files.container import open_record, write_record
 from fastmks.files.record import Record
-from support.waiting import PATIENCE
+from support.programs import run_python
 
 
 class StopError(Exception):
@@ -52,13 +49,7 @@ class TestReplacing:
     def test_a_full_disk(self, tmp_path):
         """A limit on the size of files stands in for it: the error comes from the same call."""
         write_record(tmp_path / "file", small_record())
-        result = subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(FULL), tmp_path / "file"],
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
+        result = run_python(FULL, tmp_path / "file")
         assert result.stdout.split() == ["OSError", str(errno.EFBIG), str(tmp_path / "file")]
         assert [p.name for p in tmp_path.iterdir()] == ["file"]
         assert_same(open_record(tmp_path / "file", mmap=False).record, small_record())
@@ -211,14 +202,7 @@ class TestReplacing:
         At least 200 times, until enough were killed while they saved, and enough after they had.
         """
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-        result = subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(KILL), tmp_path],
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-            env=environment,
-        )
+        result = run_python(KILL, tmp_path, env=environment)
         assert result.returncode == 0, result.stderr
         assert [p.name for p in tmp_path.iterdir()] == ["file"]
 

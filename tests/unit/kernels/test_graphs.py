@@ -1,7 +1,5 @@
 """Graph kernels against definitions written with dicts, and graphs as they are read."""
 
-import subprocess
-import sys
 from collections import Counter
 
 import networkx as nx
@@ -17,6 +15,7 @@ from fastmks.data.counts import Vocabulary, make_counts
 from fastmks.engines.space import Space
 from fastmks.kernels.objects import read_objects
 from support.comparing import assert_identical
+from support.programs import run_python
 
 LABELS = ("C", "N", "", 1, (1, 2), None, b"C")
 
@@ -304,8 +303,7 @@ def test_networkx_is_not_imported_for_arrays():
         "kernels.ShortestPath()(([(0, 1)], 2), ([(0, 1)], 2)); "
         "print({m.split('.')[0] for m in sys.modules} & {'networkx', 'scipy'})"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "set()"
+    assert run_python(code).stdout.strip() == "set()"
 
 
 def count(counts, name="objects[{}]".format):
@@ -401,5 +399,5 @@ def test_ctrl_c_stops_the_counting_of_paths():
         except KeyboardInterrupt:
             print(time.process_time() - pressed)
     """
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    run = run_python(code)
     assert float(run.stdout) < 0.5
