@@ -68,6 +68,7 @@ class MemberStore(Store):
     """
 
     numbers_features = True
+    kind = "sets"
 
     offsets: Int64s
     members: Int32s
@@ -86,11 +87,6 @@ class MemberStore(Store):
 
     def __len__(self) -> int:
         return len(self.sizes)
-
-    @property
-    def kind(self) -> str:
-        """The objects, in words."""
-        return "sets"
 
     @property
     def n_bytes(self) -> int:

@@ -172,6 +172,8 @@ class Sum(Kernel):
 
     terms: tuple[Kernel, ...]
 
+    is_normalized = False  # the self values add up
+
     def __post_init__(self) -> None:
         parts = _check_parts("terms", self.terms)
         object.__setattr__(self, "terms", tuple(t for part in parts for t in _terms(part)))
@@ -180,11 +182,6 @@ class Sum(Kernel):
     def mercer_columns(self) -> float:
         """The columns of the most limited term."""
         return min(term.mercer_columns for term in self.terms)
-
-    @property
-    def is_normalized(self) -> bool:
-        """Never: the self values add up."""
-        return False
 
     @property
     def value_range(self) -> tuple[float, float]:
@@ -316,13 +313,10 @@ class Normalized(_OfOne):
 
     kernel: Kernel
 
+    is_normalized = True
+
     def __post_init__(self) -> None:
         _check_kernel("kernel", self.kernel)
-
-    @property
-    def is_normalized(self) -> bool:
-        """Always."""
-        return True
 
     @property
     def value_range(self) -> tuple[float, float]:

@@ -212,10 +212,7 @@ class ShortestPath(GraphKernel):
     2.0
     """
 
-    @property
-    def store_key(self) -> Hashable:
-        """Nothing: the counts have no parameters."""
-        return "shortest paths"
+    store_key = "shortest paths"  # the counts have no parameters
 
     def _features(self, graphs: Graphs, vocabulary: Vocabulary) -> _Features:
         objects, low, high, lengths, counts = _core.path_counts(

@@ -1,7 +1,7 @@
 """Kernels of time series that may run at different speeds."""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -21,11 +21,7 @@ class _SeriesKernel(NormalizedKernel):
     """The base of kernels between time series."""
 
     kind = SERIES
-
-    @property
-    def store_key(self) -> Hashable:
-        """The key that all kernels of time series share."""
-        return "series"
+    store_key = "series"
 
     def read(self, objects: Any, *, name: str) -> SeriesStore:
         """Return series as a store."""

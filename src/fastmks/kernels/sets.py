@@ -1,7 +1,7 @@
 """Kernels between sets, and between vectors of counts: the common part of two, as a share."""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -55,11 +55,7 @@ class _SetKernel(_ShareKernel):
     """The base of kernels between Python sets."""
 
     kind = SETS
-
-    @property
-    def store_key(self) -> Hashable:
-        """Sets of any members."""
-        return "sets"
+    store_key = "sets"
 
     def read(self, objects: Any, *, name: str) -> MemberStore:
         """Return sets as a store."""
@@ -108,11 +104,7 @@ class _BitKernel(_ShareKernel):
     """The base of kernels between fingerprints, in any format."""
 
     kind = FINGERPRINTS
-
-    @property
-    def store_key(self) -> Hashable:
-        """Bits, in any format."""
-        return "bits"
+    store_key = "bits"
 
     def read(self, objects: Any, *, name: str) -> BitStore | MemberStore:
         """Return fingerprints as a store."""
@@ -179,11 +171,7 @@ class _CountKernel(_ShareKernel, VectorReader):
     """The base of kernels between vectors without negative entries."""
 
     kind = replace(VECTORS, words="vectors, none negative")
-
-    @property
-    def store_key(self) -> Hashable:
-        """Vectors without negative entries."""
-        return "non-negative vectors"
+    store_key = "non-negative vectors"
 
     def read(self, objects: Any, *, name: str) -> VectorStore:
         """Return vectors as a store."""

@@ -1,7 +1,7 @@
 """Kernels between vectors: functions of the inner product, or of the distance."""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, cast
 
@@ -22,6 +22,7 @@ class VectorReader(ObjectKernel):
     """The base of kernels that read vectors of one length, dense or sparse."""
 
     kind = VECTORS
+    store_key = "vectors"
 
     def read(self, objects: Any, *, name: str) -> VectorStore:
         """Return vectors as a store."""
@@ -57,11 +58,6 @@ class VectorKernel(VectorReader):
     def parameters(self) -> dict[str, Any]:
         """Name and value of each parameter."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    @property
-    def store_key(self) -> Hashable:
-        """The key that all kernels of vectors share."""
-        return "vectors"
 
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the core's vector space."""

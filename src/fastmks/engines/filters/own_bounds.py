@@ -14,24 +14,14 @@ class OwnBounds(CoreFilter):
     core_top_k = _core.own_bounds_top_k
     core_above = _core.own_bounds_above
 
-    @property
-    def n_bytes(self) -> int:
-        """0: the kernel computes the bounds."""
-        return 0
-
-    @property
-    def structure(self) -> tuple[()]:
-        """Nothing: the kernel computes the bounds."""
-        return ()
+    # The kernel computes the bounds: nothing is kept.
+    n_bytes = 0
+    structure = ()
+    check_steps = 0
 
     def record(self) -> Record:
         """Return the kind of the filter, which is all of it."""
         return Record({"kind": OWN_BOUNDS.name})
-
-    @property
-    def check_steps(self) -> int:
-        """0: nothing is checked."""
-        return 0
 
     def find_fault(self, threads: int, report: Report) -> str:
         """Return no fault: the filter has no figures."""
