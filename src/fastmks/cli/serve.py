@@ -20,7 +20,7 @@ def _limit(text: str, default: str | None = None) -> Any:
 def serve(
     file: IndexArgument,
     host: Annotated[
-        str, typer.Option(help="Address to listen at; any but loopback needs a token.")
+        str, typer.Option(help="Address to listen on; any but loopback needs a token.")
     ] = "127.0.0.1",
     port: PortOption = 8080,
     token: Annotated[

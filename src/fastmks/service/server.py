@@ -172,7 +172,7 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.listen()  # clients wait until the server is ready
     except OSError as error:
         listening.close()
-        raise InvalidArgument(f"{host}:{port} cannot be listened at: {error.strerror}.") from None
+        raise InvalidArgument(f"{host}:{port} cannot be listened on: {error.strerror}.") from None
     return listening
 
 
