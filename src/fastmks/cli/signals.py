@@ -28,7 +28,7 @@ def end_by_signals() -> Iterator[None]:
     report = sys.unraisablehook
 
     def report_others(lost: "sys.UnraisableHookArgs") -> None:
-        if not issubclass(lost.exc_type, (KeyboardInterrupt, SystemExit)):
+        if not received:
             report(lost)
 
     sys.unraisablehook = report_others

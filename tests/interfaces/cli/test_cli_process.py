@@ -186,15 +186,19 @@ def test_stopped_while_writing_there_is_no_half_file(folder, number, code, is_th
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 1), (signal.SIGTERM, 143)])
-def test_a_signal_whose_exception_is_lost_ends_the_program(number, code):
+@pytest.mark.parametrize("lost", ["", "raise ImportError('as compiled code does')"])
+def test_a_signal_whose_exception_is_lost_ends_the_program(number, code, lost):
     program = f"""
 import os, time
 from fastmks.cli.signals import end_by_signals
 
 class Loses:
     def __del__(self):
-        os.kill(os.getpid(), {int(number)})
-        time.sleep(1e-3)
+        try:
+            os.kill(os.getpid(), {int(number)})
+            time.sleep(1e-3)
+        except BaseException:
+            {lost or "raise"}
 
 with end_by_signals():
     Loses()
