@@ -22,6 +22,8 @@ _RARE_RESIDUES, _NEAREST_RESIDUES = "UO", "CK"  # no published matrix scores the
 class ResidueStore(Store):
     """Letters offsets[i] to offsets[i + 1] of `residues` are those of string i."""
 
+    kind = "strings"
+
     residues: Bytes
     offsets: Int64s
     letters: str  # of the numbers
@@ -33,11 +35,6 @@ class ResidueStore(Store):
 
     def __len__(self) -> int:
         return int(self.offsets.shape[0]) - 1
-
-    @property
-    def kind(self) -> str:
-        """The objects, in words."""
-        return "strings"
 
     @property
     def form(self) -> Hashable:

@@ -337,6 +337,10 @@ class Similarity(_PythonKernel):
     name: str | None = field(default=None, kw_only=True)
 
     mercer_columns = 0.0
+    tree_advice = (
+        "Give Similarity an upper_bound and pass algorithm='filter', or pass algorithm='scan'; "
+        "if the function is a Mercer kernel, use Custom."
+    )
 
     def __post_init__(self) -> None:
         _check_name(self.name)
@@ -349,14 +353,6 @@ class Similarity(_PythonKernel):
             raise InvalidArgument("Similarity needs a function, or block=...; got neither.")
         for option in ("function", "upper_bound", "block", "bounds_block"):
             _check_callable(option, getattr(self, option))
-
-    @property
-    def tree_advice(self) -> str:
-        """Advice for a search without a tree and without bounds."""
-        return (
-            "Give Similarity an upper_bound and pass algorithm='filter', or pass algorithm='scan'; "
-            "if the function is a Mercer kernel, use Custom."
-        )
 
     @property
     def _functions(self) -> Functions:
