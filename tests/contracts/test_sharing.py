@@ -44,9 +44,11 @@ def test_searches_see_whole_changes_only(algorithm):
     """One thread adds and removes batches, from few to thousands of objects; six others search."""
     index = Index(batch(0), ids=ids_of(0), algorithm=algorithm)
     faults, done, counts = [], threading.Event(), []
+    together = threading.Barrier(7)
 
     def write():
         try:
+            together.wait(PATIENCE)
             rng = np.random.default_rng(0)
             held = [0]
             for number in range(1, 250):
@@ -67,7 +69,8 @@ def test_searches_see_whole_changes_only(algorithm):
     def read(seed):
         rng = np.random.default_rng(seed)
         try:
-            while not done.is_set():
+            together.wait(PATIENCE)
+            while seed not in counts or not done.is_set():
                 counts.append(seed)
                 check(index.search_above([[1.0, 0.0, 0.0]], threshold=1.0).ids)
                 check(index.ids)

@@ -179,7 +179,7 @@ class TestChanges:
             ("remove x.fmks", 2, "--from"),
             ("remove x.fmks 4 9999", 1, "9999"),
             ("remove x.fmks ann", 1, "whole numbers"),
-            ("add x.fmks w.txt", 1, "(w.txt was read as lines: strings; --form overrules.)"),
+            ("add x.fmks w.txt", 1, "(w.txt was read as lines: strings; --form for another.)"),
             ("add x.fmks t.csv", 1, "whole numbers"),
         ],
     )
@@ -255,14 +255,14 @@ class TestLooking:
         assert run(["bench", "p.fasta.gz", "--engines", "scan,numpy", "--rounds", "1"]) == 0
         out = capfd.readouterr().out
         assert "18 objects, 2 queries, k = 10" in out
-        assert "numpy cannot: it is for a linear kernel of dense vectors only" in out
+        assert "numpy cannot search: it is for a linear kernel of dense vectors only" in out
 
     def test_bench_goes_on_where_an_engine_cannot(self, fastmks_):
         said = fastmks_("bench x.npy q.npy -k 3 --rounds 2 --kernel tanh")
         *rows, tree, numpy = said.splitlines()[2:]
         assert [row.split()[0] for row in rows] == ["scan", "filter", "auto"]
-        assert tree.startswith("tree cannot: Tanh(scale=1.0, offset=0.0) is not Mercer on vectors")
-        assert numpy == "numpy cannot: it is for a linear kernel of dense vectors only"
+        assert tree.startswith("tree cannot search: Tanh(scale=1.0, offset=0.0) is not Mercer on vectors")
+        assert numpy == "numpy cannot search: it is for a linear kernel of dense vectors only"
 
     def test_bench_compares_objects_whose_self_values_overflow(self, fastmks_):
         np.save("large.npy", 1e200 * X)
