@@ -90,9 +90,10 @@ public:
     void signature(std::size_t i, std::uint64_t (&out)[longest_signature]) const override {
         std::fill(std::begin(out), std::end(out), 0);
         std::for_each(set(i).begin, set(i).end, [&](std::int32_t member) {
-            const auto bit = static_cast<std::size_t>(member) % (64 * longest_signature);
-            // Neighbours go to different words, so that shorter signatures spread them too.
-            out[bit % longest_signature] ^= std::uint64_t{1} << (bit / longest_signature);
+            // Members that were first seen together have neighbouring numbers: spread them.
+            const std::uint64_t spread = static_cast<std::uint64_t>(member) * 0x9E3779B97F4A7C15;
+            static_assert(longest_signature == 8);
+            out[spread >> 61] ^= std::uint64_t{1} << (spread >> 55 & 63);
         });
     }
 

@@ -198,6 +198,17 @@ def test_signatures_leave_few_objects():
         np.testing.assert_array_equal(hits.indices[:, 0], np.arange(10))
 
 
+@pytest.mark.parametrize("size", [5, 10, 20, 40])
+def test_members_of_one_set_are_in_classes_of_their_own(size):
+    """New members are numbered set by set; neighbours must not cancel in short signatures."""
+    rng = np.random.default_rng(0)
+    sets = [set(rng.integers(100_000, size=size).tolist()) for _ in range(5000)]
+    query = set(sorted(sets[7])[: size * 4 // 5])
+    hits = Index(sets, Jaccard(), algorithm="filter").search(query)
+    assert hits.indices[0, 0] == 7
+    assert hits.stats.kernel_evaluations <= 100
+
+
 def test_bounds_hold_where_all_sets_are_alike():
     """Every bound equals every value: all tie, and the smaller position wins."""
     bits = np.tile(draw_bits(30, 2048, seed=5)[:1], (500, 1))
