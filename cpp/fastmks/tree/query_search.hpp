@@ -127,7 +127,10 @@ private:
     }
 
     // --- the frontier ---------------------------------------------------------------------------
-    static bool is_worse(const Entry& a, const Entry& b) { return a.bound < b.bound; }
+    // Compares the bounds of two entries.
+    [[nodiscard]] static auto is_worse() {
+        return [](const Entry& a, const Entry& b) { return a.bound < b.bound; };
+    }
 
     // Compares the levels of two entries.
     [[nodiscard]] auto is_lower() const {
@@ -145,7 +148,7 @@ private:
         }
         frontier_.push_back(entry);
         if (traversal_.order == Order::best_first) {
-            std::push_heap(frontier_.begin(), frontier_.end(), is_worse);
+            std::push_heap(frontier_.begin(), frontier_.end(), is_worse());
         } else {
             std::push_heap(frontier_.begin(), frontier_.end(), is_lower());
         }
@@ -162,7 +165,7 @@ private:
     // Takes the entry with the greatest bound; false when no entry may hold an answer.
     bool pop_best(Entry& best) {
         if (frontier_.empty() || frontier_.front().bound <= limit()) return false;
-        best = pop(is_worse);
+        best = pop(is_worse());
         return true;
     }
 
