@@ -118,11 +118,6 @@ def _large_algorithms(kernel: Kernel, form: Form, *, has_tree: bool) -> tuple[st
     return ("tree", "auto", "scan") if has_tree and _is_mercer(kernel, form) else ("auto", "scan")
 
 
-def _settled_algorithms(kernel: Kernel, form: Form) -> tuple[str, ...]:
-    is_mercer = _is_mercer(kernel, form)
-    return ("auto", "filter", "tree", "scan") if is_mercer else ("auto", "filter", "scan")
-
-
 def _algorithms(
     kernel: Kernel, form: Form, *, has_tree: bool, has_offer: bool, is_many: bool
 ) -> tuple[str, ...]:
