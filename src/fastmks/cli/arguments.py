@@ -3,7 +3,7 @@
 import re
 
 _NAMES = (
-    *("algorithm", "budget", "columns", "delta", "epsilon", "form", "header", "id_column"),
+    *("algorithm", "budget", "columns", "delta", "epsilon", "form", "header", "id_column", "ids"),
     *("kernel", "only", "radius", "rank", "relative", "seconds", "threads", "token"),
 )
 # With a value or without. A name right after a letter or one of these signs is part of text that

@@ -25,7 +25,10 @@ from fastmks.index.view import view_of
 
 IdsOption = Annotated[
     str | None,
-    typer.Option(metavar="FILE", help="File with an id on each line; - is standard input."),
+    typer.Option(
+        metavar="FILE",
+        help="File with an id on each line, or a table with --id-column; - is standard input.",
+    ),
 ]
 
 
@@ -89,7 +92,7 @@ def add(
     files: FileOptions,
 ) -> None:
     """Add the objects in OBJECTS to an index. The file is replaced after all are added."""
-    from fastmks.cli.object_files import form_named, id_lines, open_queries
+    from fastmks.cli.object_files import form_named, ids_of_file, open_queries
     from fastmks.files.index_lock import changing
     from fastmks.index.index_file import write_index
     from fastmks.index.load import load
@@ -103,7 +106,7 @@ def add(
             read, names = source.read()
         where = ids or source.name
         if ids is not None:
-            names = list(id_lines(ids))
+            names = ids_of_file(ids, files, read)
         if names is not None:
             is_text = view_of(index).settings.has_text_ids
             names = read_names(names, is_text=is_text, where=where)

@@ -1,7 +1,7 @@
 """Objects and queries of commands: from their files, with a kernel that suits them."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from os.path import isfile
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fastmks._util.arrays import Array
 from fastmks._util.wording import counted
 from fastmks.cli.messages import note
 from fastmks.cli.options import FileOptions
@@ -18,6 +19,8 @@ from fastmks.index.index import Index
 from fastmks.index.load import load
 from fastmks.index.view import view_of
 from fastmks.inputs import Chunk, ObjectFile, open_objects, read_names
+from fastmks.inputs.headers import listed
+from fastmks.inputs.table_format import find_delimiter, split
 from fastmks.kernels import Kernel, as_kernel
 from fastmks.kernels.object_kernel import leaves
 from fastmks.kernels.registry import text_kernels
@@ -58,17 +61,24 @@ def read_objects(
 
     A line on standard error says how the file was read; `ids_file` replaces the ids in the file.
     """
-    arguments = options.as_arguments(bits=_BITS)
+    arguments = _arguments(options, ids_file, bits=_BITS)
     with open_objects(path, kind=kind_of(kernel), chunk=None, **arguments) as file:
         _check_kernel(file, kernel)
         objects, ids = file.read()
     is_given = kernel is not None
     kernel = kernel or default_kernel(file.kind, objects)
     chosen = "" if is_given else f"; kernel {kernel!r} (--kernel for another)"
-    note(f"{_understood(file, ids_file)}{chosen}")
+    note(f"{_understood(file, options, ids_file)}{chosen}")
     if ids_file is not None:
-        return Chunk(objects, read_names(list(id_lines(ids_file)), where=ids_file)), kernel
+        names = ids_of_file(ids_file, options, objects)
+        return Chunk(objects, read_names(names, where=ids_file)), kernel
     return Chunk(objects, None if ids is None else read_names(ids, where=file.name)), kernel
+
+
+def _arguments(options: FileOptions, ids_file: str | None, *, bits: int) -> dict[str, Any]:
+    """Return the arguments to read objects; a column of ids is that of `ids_file` if given."""
+    arguments = options.as_arguments(bits=bits)
+    return arguments if ids_file is None else arguments | {"id_column": None}
 
 
 def _check_kernel(file: ObjectFile, kernel: Kernel | None) -> None:
@@ -80,7 +90,7 @@ def _check_kernel(file: ObjectFile, kernel: Kernel | None) -> None:
         )
 
 
-def _understood(file: ObjectFile, ids_file: str | None = None) -> str:
+def _understood(file: ObjectFile, options: FileOptions, ids_file: str | None = None) -> str:
     """Return in a line how a file was read."""
     objects, form = file.kind, file.form
     if file.n_columns is not None:
@@ -88,6 +98,8 @@ def _understood(file: ObjectFile, ids_file: str | None = None) -> str:
     if file.has_header is not None:
         form += " with header" if file.has_header else " without header"
     ids_from = ids_file or file.ids_from
+    if ids_file is not None and options.id_column is not None:
+        ids_from = f"column {options.id_column!r} of {ids_file}"
     return f"{file.name}: {objects}, read as {form}, " + (
         "no ids" if ids_from is None else f"ids from {ids_from}"
     )
@@ -104,9 +116,9 @@ def open_queries(
     """Open a file of objects of the kind of an index, and print how it was read."""
     kind = kind_of(index.kernel)
     bits = _n_bits(index) if kind == "fingerprints" else _BITS
-    file = open_objects(path, kind=kind, chunk=chunk, **options.as_arguments(bits=bits))
+    file = open_objects(path, kind=kind, chunk=chunk, **_arguments(options, ids_file, bits=bits))
     _check_kernel(file, index.kernel)
-    note(_understood(file, ids_file))
+    note(_understood(file, options, ids_file))
     return file
 
 
@@ -190,6 +202,50 @@ def id_lines(path: str) -> Iterator[str]:
     with open_objects(path, form="lines") as file:
         for lines, _ in file:
             yield from (line.strip() for line in lines if line.strip())
+
+
+def ids_of_file(path: str, options: FileOptions, objects: Any) -> Sequence[str] | Array:
+    """Return the ids of `objects` in another file: its lines, or the --id-column of a table."""
+    if options.id_column is not None:
+        return _column_of_ids(path, options.id_column, options)
+    names = list(id_lines(path))
+    _check_one_column(names, path)
+    n_objects = objects.shape[0] if hasattr(objects, "shape") else len(objects)
+    if len(names) == n_objects + 1:
+        raise InvalidArgument(
+            f"{path} must name each of the {n_objects} objects; got {len(names)} ids. If its first "
+            f"line ({names[0][:40]}) is a header, say which column holds the ids (id_column=)."
+        )
+    return names
+
+
+def _check_one_column(lines: Sequence[str], path: str) -> None:
+    """Refuse lines of several columns in a file that is a table by its name."""
+    if Path(path.lower().removesuffix(".gz")).suffix not in (".csv", ".tsv", ".tab"):
+        return
+    rows = split(lines[:50], find_delimiter(lines[:50]))
+    if rows and len(rows[0]) > 1 and len({len(row) for row in rows}) == 1:
+        raise InvalidArgument(
+            f"{path} has {len(rows[0])} columns ({listed(rows[0])}): say which one holds the ids "
+            "(id_column=)."
+        )
+
+
+def _column_of_ids(path: str, column: str, options: FileOptions) -> Sequence[str] | Array:
+    """Return a column of a table: a text, unless the name is that of another format."""
+    is_binary = Path(path.lower()).suffix in (".parquet", ".pq", ".arrow", ".feather", ".ipc")
+    with open_objects(
+        path,
+        form=None if is_binary else "csv",
+        kind="strings",
+        id_column=column,
+        columns=[column],
+        header=options.header,
+        chunk=None,
+    ) as file:
+        ids = file.read().ids
+    assert ids is not None  # since id_column is given
+    return ids
 
 
 def is_terminal(file: Any = None) -> bool:

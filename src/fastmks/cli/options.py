@@ -109,7 +109,10 @@ class FileOptions:
 
     id_column: Annotated[
         str | None,
-        typer.Option(help="Column with ids, by name or number from 1; detected when not given."),
+        typer.Option(
+            help="Column with ids, by name or number from 1; detected when not given. With --ids, "
+            "the column of that file."
+        ),
     ] = None
     no_ids: Annotated[bool, typer.Option("--no-ids", help="Ignore ids in the file.")] = False
     columns: Annotated[

@@ -29,6 +29,7 @@ _READERS: dict[str, _Open] = {
     "ucr": open_ucr,
 }
 FORMS = tuple(_READERS)
+_TABLES = ("arrow", "csv", "parquet")
 
 
 class ObjectFile:
@@ -151,6 +152,7 @@ def open_objects(
     id_column : str, optional
         The column with ids, by name or by number from 1. When not given, a first column that is
         called id or has no name, or whose fields are no numbers, with points or with commas.
+        An error for formats without columns.
     has_ids : bool, default True
         False skips ids that the file holds.
     columns : sequence of str, optional
@@ -197,6 +199,11 @@ def open_objects(
         if not stream.prefix:
             raise InvalidArgument(f"{stream.name} is empty.")
         known = form or recognise(stream, kind)
+        if id_column is not None and known not in _TABLES:
+            raise InvalidArgument(
+                f"{stream.name} was read as {known}, which has no column {id_column!r}: omit "
+                "id_column=, and take the ids of an index from another file (ids=)."
+            )
         with damage_named(stream.name):
             return ObjectFile(stream, known, _READERS[known](stream, reading))
     except BaseException:

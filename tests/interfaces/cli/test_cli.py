@@ -1,5 +1,6 @@
 """The command line, in this process: commands that make, change and look at an index."""
 
+import gzip
 import io
 import json
 import re
@@ -108,6 +109,54 @@ class TestBuild:
         err = capfd.readouterr().err
         assert words in err
         assert err.count("\n") == 1
+
+    @pytest.mark.parametrize(
+        ("file", "column"),
+        [("p.csv", "sku"), ("p.csv", "2"), ("p.tsv.gz", "sku"), ("one.txt", "sku")],
+    )
+    def test_ids_from_a_column_of_another_table(self, fastmks_, file, column):
+        names = [f"S{i}" for i in range(300)]
+        rows = [f"{i}.5,{name},a thing" for i, name in enumerate(names)]
+        Path("p.csv").write_text("\n".join(["price,sku,what", *rows]))
+        Path("p.tsv.gz").write_bytes(gzip.compress(Path("p.csv").read_bytes().replace(b",", b"\t")))
+        Path("one.txt").write_text("\n".join(["sku", *names]))
+        fastmks_(f"build x.npy -o x.fmks --ids {file} --id-column {column}")
+        assert load("x.fmks").ids.tolist() == names
+
+    def test_ids_from_a_column_of_parquet_and_of_what_is_added(self, fastmks_, capfd):
+        table = pyarrow.table({"what": ["a"] * 300, "number": np.arange(300) + 7})
+        parquet.write_table(table, "p.parquet")
+        fastmks_("build x.npy -o x.fmks --ids p.parquet --id-column number")
+        assert load("x.fmks").ids[:2].tolist() == [7, 8]
+        Path("q.csv").write_text("".join(f"{1000 + i};thing\n" for i in range(23)))
+        fastmks_("add x.fmks q.npy --ids q.csv --id-column 1")
+        assert load("x.fmks").ids[-1] == 1022
+        assert "no ids" not in capfd.readouterr().err
+
+    @pytest.mark.parametrize(
+        ("line", "words"),
+        [
+            ("build x.npy --id-column sku", "x.npy was read as npy, which has no column 'sku'"),
+            (
+                "build x.npy --id-column sku",
+                "omit --id-column, and take the ids of an index from another file (--ids).",
+            ),
+            ("bench w.txt --id-column 1", "w.txt was read as lines, which has no column '1'"),
+            (
+                "build x.npy --ids p.csv",
+                "p.csv has 2 columns (sku, price): say which one holds the",
+            ),
+            ("build x.npy --ids one.txt", "got 301 ids. If its first line (sku) is a header, say"),
+            ("build x.npy --ids one.txt", "which column holds the ids (--id-column)."),
+            ("build x.npy --ids p.csv --id-column art", "it has sku, price; got 'art'"),
+        ],
+        ids=range(7),
+    )
+    def test_ids_that_cannot_be_read_so(self, failing, line, words):
+        Path("p.csv").write_text("sku,price\n" + "".join(f"S{i},{i}\n" for i in range(300)))
+        Path("one.txt").write_text("sku\n" + "".join(f"S{i}\n" for i in range(300)))
+        failing(f"{line} -o i.fmks" if line.startswith("build") else line, 1, words)
+        assert not Path("i.fmks").exists()
 
     @pytest.mark.parametrize("line", ["build x.npy -o x.npy", "build x.npy --ids w.txt -o ./w.txt"])
     def test_no_input_is_replaced(self, failing, line):

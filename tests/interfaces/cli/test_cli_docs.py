@@ -54,6 +54,10 @@ def write_files(folder):
         (folder / file).write_text(
             "".join("1\t" + "\t".join(map(repr, row)) + "\n" for row in series)
         )
+    (folder / "ids.txt").write_text("".join(f"S{i}\n" for i in range(200)))
+    (folder / "products.csv").write_text(
+        "sku,price\n" + "".join(f"S{i},{i}.5\n" for i in range(200))
+    )
     (folder / "names.txt").write_text("John Smith\nJane Doe\nJo Smit\nAnn Other\n")
     (folder / "gone.txt").write_text("A7\nA8\n")
     (folder / "some.txt").write_text("A1\nA2\n")
