@@ -48,6 +48,8 @@ def figures(folder: Path) -> dict[str, list[float]]:
         mine = [row for row in peers if row["problem"] == problem]
         found[_WORDS.get(problem, problem)] = list(_of_set(mine))
     is_faiss = {"name": "faiss flat, tuned", "kernel": "linear", "k": _K}
+    faiss = rows(folder, "peers_bars", **is_faiss)
+    found["aloi"] += wrong_of([row for row in faiss if row["problem"] == "aloi"], faiss[0]["name"])
     dual = rows(folder, "paper", name=MLPACK_DUAL, kernel="polynomial 10", section="vectors")
     place = {"section": "vectors", "k": _K}
     numpy = _ratios(folder, "median_us", NUMPY, **place)
@@ -66,7 +68,7 @@ def figures(folder: Path) -> dict[str, list[float]]:
         for row in rows(folder, name, is_ours=True)
     ]
     return found | {
-        "faiss": [*wrong_of(rows(folder, "peers_bars", **is_faiss), "faiss flat, tuned")],
+        "faiss": [*wrong_of(faiss, faiss[0]["name"])],
         "mlpack": [
             geometric_mean(_ratios(folder, "evaluations", MLPACK)),
             *wrong_of(dual, MLPACK_DUAL),
@@ -79,7 +81,7 @@ def figures(folder: Path) -> dict[str, list[float]]:
 
 
 def _of_set(found: Sequence[Row]) -> Iterator[float]:
-    """Yield times, speed-ups and wrong answers of both sides: single queries, largest batches."""
+    """Yield times and wrong answers of `auto` and the fastest other: single queries, batches."""
     cells: dict[int, list[Row]] = {}
     kernel = found[0]["kernel"]  # the inner product of vectors
     for row in found:
@@ -88,9 +90,7 @@ def _of_set(found: Sequence[Row]) -> Iterator[float]:
             cells.setdefault(row["cell"], []).append(row)
     for cell in cells.values():
         race = race_in(cell)
-        ours = [row for row in cell if row["name"] == AUTO or row["is_best"]]
-        yield from (row[name] for row in ours for name in ("median_us", "times_less"))
-        yield from (race.others, race.times, *wrong_of(found, race.name))
+        yield from (race.ours, race.others, race.times, *wrong_of(found, race.name))
 
 
 def _ratios(folder: Path, field: str, upper: str, **wanted: object) -> list[float]:
