@@ -74,6 +74,8 @@ def _advice(item: Any) -> str:
         return "Decode the bytes, or encode the others."
     if item is None or not is_equal_to_itself(item):
         return "Drop or fill missing strings first."
+    if isinstance(item, list) and all(isinstance(part, str) for part in item):
+        return "read_fasta gives (ids, sequences): pass its .sequences, or a part of them."
     return "Turn what prints as its letters into strings first: [str(s) for s in ...]."
 
 

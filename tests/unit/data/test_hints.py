@@ -38,6 +38,9 @@ def says(make, *words, error=InvalidArgument):
         ([np.ones(3), np.ones(4)], "linear", "GlobalAlignment(1.0) for series"),
         ([[1.0, 2.0], [1.0]], "linear", "GlobalAlignment(1.0) for series"),
         (np.eye(2), K.Spectrum(2), "objects must be strings, since the kernel compares strings"),
+        (FASTA[:2], K.Spectrum(2), "read_fasta gives (ids, sequences): pass its .sequences"),
+        (FASTA[1:], K.SmithWaterman(), "read_fasta gives (ids, sequences)"),
+        ([["A", 1]], K.Spectrum(2), "Turn what prints as its letters into strings first"),
         (np.eye(2), K.SmithWaterman(), "objects must be strings, since the kernel compares"),
     ],
 )
