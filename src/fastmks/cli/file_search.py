@@ -19,6 +19,7 @@ from fastmks.cli.object_files import (
     form_named,
     id_file,
     is_terminal,
+    kind_of,
     load_index,
     open_queries,
     read_id_list,
@@ -76,6 +77,7 @@ class Tally:
     evaluations: int = 0
     of_scan: int = 0
     gap: float = 0.0
+    n_strange: int = 0  # queries whose best value is 0, with every object searched
     started: float = field(default_factory=time.perf_counter)
 
     def add(self, hits: Hits | HitsAbove) -> None:
@@ -87,6 +89,7 @@ class Tally:
         self.of_scan += stats.n_queries * stats.n_objects
         if isinstance(hits, Hits):
             self.gap = max(self.gap, float(hits.gap.max(initial=0.0)))
+            self.n_strange += int(((hits.values[:, 0] == 0.0) & (hits.gap == 0.0)).sum())
 
     def __str__(self) -> str:
         share = self.evaluations / max(1, self.of_scan)
@@ -128,6 +131,12 @@ def answer(
             )
             _put(answers, output, output_form, is_shown=is_shown)
     note(str(tally))
+    if tally.n_strange and kind_of(index.kernel) == "strings":
+        note(
+            f"note: all values are 0 for {tally.n_strange} of {counted(tally.n_queries, 'query')}, "
+            "which share nothing with any object. Upper and lower case are different letters, and "
+            "a query is a string, not an id."
+        )
 
 
 def _form_of(output: str) -> str:

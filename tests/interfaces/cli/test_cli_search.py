@@ -180,6 +180,25 @@ class TestSearch:
         assert "1 query, 1 hit, " in err
         assert " 1 kernel evaluation (100.00%" in err
 
+    @pytest.mark.parametrize(
+        "kernel", ["spectrum:p=3", "normalized:spectrum:p=3", "mismatch:p=3,m=1"]
+    )
+    def test_strings_that_share_nothing_are_noted(self, folder, capfd, kernel):
+        Path("t.fasta").write_text(">a\nMKVLAAG\n>b\nMKVLSAG\n")
+        Path("some.fasta").write_text(">soft\nmkvlaag\n>known\nMKVLAAG\n>short\nMK\n")
+        assert run(words(f"build t.fasta -o t.fmks --kernel {kernel}")) == 0
+        capfd.readouterr()
+        assert run(words("search t.fmks some.fasta -k 1 --chunk 1 -o h.csv")) == 0
+        note = capfd.readouterr().err.splitlines()[-1]
+        assert note.startswith("note: all values are 0 for 2 of 3 queries, which share nothing")
+        assert run(words("search t.fmks t.fasta -k 2 -o h.csv")) == 0
+        assert "note:" not in capfd.readouterr().err
+
+    def test_values_of_vectors_may_be_0(self, fastmks_, capfd):
+        np.save("zero.npy", 0.0 * Q)
+        assert run(words("search x.fmks zero.npy -k 1 -o h.csv")) == 0
+        assert "note:" not in capfd.readouterr().err
+
     def test_strings_molecules_and_series(self, fastmks_, monkeypatch):
         for file in ("p.fasta.gz", "m.smi", "w.txt", "s_TRAIN.tsv"):
             fastmks_(f"build {file} -o i.fmks --force")
