@@ -47,6 +47,7 @@ def write_files(folder):
     records = "".join(f">P{i}\n{''.join(RNG.choice(list('ACDEFGHIK'), 40))}\n" for i in range(30))
     (folder / "proteins.fasta.gz").write_bytes(gzip.compress(records.encode()))
     (folder / "new.fasta").write_text(records[:400])
+    (folder / "tonight.fasta").write_text(records[:45] + ">Q1 new\n" + "MKVLAAG\n" * 2)
     (folder / "molecules.smi").write_text("CCO ethanol\nCCCO propanol\nc1ccccc1 benzene\n")
     (folder / "query.smi").write_text("CCCCO\n")
     for file, n in (("Beats_TRAIN.tsv", 10), ("Beats_TEST.tsv", 3)):
@@ -82,6 +83,8 @@ def test_the_page_runs(tmp_path, monkeypatch, capfd):
             code = run(shlex.split(line.removeprefix("fastmks ")))
         assert code == 0, f"{line}\n{capfd.readouterr().err}"
     assert (tmp_path / "hits.csv").read_text().count("\n") == 1 + 50 * 3
+    assert (tmp_path / "added.fasta").read_text() == ">Q1 new\n" + "MKVLAAG\n" * 2
+    assert (tmp_path / "known.txt").read_text().split()[-2:] == ["P29", "Q1"]
     assert (tmp_path / "similar.jsonl").read_text().count("propanol") == 1
 
 
