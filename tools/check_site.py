@@ -1,9 +1,10 @@
-"""Fail when a built site asks other hosts for anything, or has a link to a missing place.
+"""Fail when a built site asks other hosts, links to a missing place, or copies output as code.
 
     python tools/check_site.py build/site
 
 A link that a reader may follow to another host is fine; what a page loads by itself must come from
-the site: scripts, styles, fonts, pictures.
+the site: scripts, styles, fonts, pictures. The copy button skips what site.css hides: prompts and
+output.
 """
 
 import re
@@ -14,6 +15,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 _STYLE_URL = re.compile(r"url\(\s*['\"]?((?:https?:)?//[^'\")]+)|@import\s+['\"](https?:[^'\"]+)")
+_SHOWN = {"gt", "gr"}  # errors in examples, which the copy button would take
 _LOADED = {"link", "script", "img", "iframe", "source", "video", "audio", "object", "embed"}
 
 
@@ -25,10 +27,12 @@ class _References(HTMLParser):
         self.loaded: list[str] = []
         self.links: list[str] = []
         self.ids: set[str] = set()
+        self.classes: set[str] = set()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Note the references of an element."""
         named = {name: value or "" for name, value in attrs}
+        self.classes |= set(named.get("class", "").split())
         self.ids |= {named[name] for name in ("id", "name") if name in named}
         target = named.get("src") or named.get("href") or named.get("data")
         if not target:
@@ -51,6 +55,7 @@ def faults(site: Path) -> Iterator[str]:
                 yield f"{where}: loads {target}"
             elif not target.startswith("data:") and _lost(site, file, target):
                 yield f"{where}: loads {target}, which is not there"
+        yield from (f"{where}: .{name} is copied as code" for name in sorted(page.classes & _SHOWN))
         if where.name != "404.html":  # its links begin at the root of a server
             yield from (f"{where}: {fault}" for fault in _lost_links(site, file, pages))
     for style in sorted(site.rglob("*.css")):

@@ -7,7 +7,7 @@ follow their paragraph without an empty line. On the site
   data as they are, Markdown as a page, other text as a page that shows it, a folder as a list;
 - links lead to these places;
 - a list gets the empty line that Python-Markdown needs before it;
-- examples with prompts are coloured as such.
+- examples with prompts are coloured as such, and all that they show is output, errors too.
 """
 
 import os
@@ -30,6 +30,7 @@ WRAPPED = ("CHANGELOG.md", "CONTRIBUTING.md")  # are in the navigation, so links
 _LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
 _ITEM = re.compile(r"(?:[-*+]|\d+\.) ")
 _PROMPTS = re.compile(r"^```python\n(?=>>> )", re.MULTILINE)
+_TRACE = re.compile(r'<span class="gt">.*?(?=<span class="gp">|</code>)', re.DOTALL)
 _LANGUAGES = {".py": "python", ".sh": "sh", ".toml": "toml", ".yml": "yaml"}
 
 
@@ -91,6 +92,20 @@ def adapted(page: str, text: str) -> str:
     return _PROMPTS.sub("```pycon\n", "\n".join(lines) + "\n")
 
 
+def with_errors_as_output(html: str) -> str:
+    """Return a page where the errors of examples are output, which the copy button skips.
+
+    >>> error = '<span class="gt">Traceback:</span>\\n<span class="gr">KeyError</span>: 1\\n'
+    >>> with_errors_as_output(f'{error}<span class="gp">&gt;&gt;&gt; </span>')
+    '<span class="go">Traceback:\\nKeyError: 1\\n</span><span class="gp">&gt;&gt;&gt; </span>'
+    """
+    return _TRACE.sub(lambda found: _output(found[0]), html)
+
+
+def _output(html: str) -> str:
+    return f'<span class="go">{re.sub("<[^>]*>", "", html)}</span>'
+
+
 def shown(path: str) -> str:
     """Return the page that shows a file or a folder of the repository."""
     if (ROOT / path).is_dir():
@@ -129,6 +144,11 @@ def on_page_markdown(markdown: str, page: "Page", config: "MkDocsConfig", files:
     """Return the text of a page as the site needs it."""
     path = origin(page.file.src_uri)
     return adapted(path, markdown) if (ROOT / path).exists() else markdown
+
+
+def on_page_content(html: str, page: "Page", config: "MkDocsConfig", files: "Files") -> str:
+    """Return the HTML of a page as the copy button needs it."""
+    return with_errors_as_output(html)
 
 
 def _made(path: str, config: "MkDocsConfig") -> "File":

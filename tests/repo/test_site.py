@@ -9,7 +9,7 @@ from support.paths import ROOT
 sys.path.insert(0, str(ROOT / "tools"))  # not installed
 
 from check_site import faults
-from site_hooks import adapted, origin, outside, place, shown
+from site_hooks import adapted, origin, outside, place, shown, with_errors_as_output
 
 
 def test_places_of_files():
@@ -63,6 +63,16 @@ def test_examples_with_prompts_are_told_apart():
     assert adapted("docs/a.md", "```python\n>>> 1\n1\n```\n") == "```pycon\n>>> 1\n1\n```\n"
 
 
+def test_errors_in_examples_are_output():
+    code = '<span class="gp">&gt;&gt;&gt; </span><span class="n">f</span>\n'
+    error = '<span class="gt">Trace:</span>\n<span class="gr">E</span>: <span class="n">x</span>'
+    page = f"<code>{code}{error}\n{code}{error}\n</code>"
+    output = '<span class="go">Trace:\nE: x\n</span>'
+    assert with_errors_as_output(page) == f"<code>{code}{output}{code}{output}</code>"
+    style = (ROOT / "docs" / "site.css").read_text()
+    assert "[data-md-copying] :is(.gp, .go) { display: none; }" in style
+
+
 @pytest.mark.parametrize(
     ("written", "wanted"),
     [
@@ -111,6 +121,7 @@ def test_a_whole_site_has_no_fault(site):
         ('<a href="lost.html">x</a>', "links to lost.html, which is not there"),
         ('<a href="other.html#lost">x</a>', "no such place in that page"),
         ('<a href="#lost">x</a>', "no such place in that page"),
+        ('<span class="gr">KeyError</span>', ".gr is copied as code"),
     ],
 )
 def test_faults_of_pages_are_told(site, added, told):
