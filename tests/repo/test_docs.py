@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tokenize
 from code import InteractiveConsole
+from codeop import compile_command
 from doctest import ELLIPSIS, OutputChecker
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -159,6 +160,17 @@ def test_wrong_comments_and_errors_of_pasted_blocks_are_seen(capsys):
     for block in wrong:
         with pytest.raises(AssertionError):
             paste(block, InteractiveConsole(), capsys)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=path_of)
+def test_blocks_with_prompts_can_be_pasted(page):
+    """Without prompts and output, as the site copies them: an empty line ends a body."""
+    lines = []
+    for line in re.findall(r"^(?:>>>|\.\.\.)(?: (.*))?$", page.read_text(), re.MULTILINE):
+        lines.append(line)
+        if compile_command("\n".join(lines)) is not None:
+            lines = []
+    assert lines == []
 
 
 def run_as_a_program(code, tmp_path):
