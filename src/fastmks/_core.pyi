@@ -34,6 +34,9 @@ class TriangleFault(ArithmeticError):
 class PivotFault(ArithmeticError):
     pass
 
+class AsymmetryFault(ArithmeticError):
+    pass
+
 class BoundFault(ArithmeticError):
     pass
 
@@ -131,6 +134,12 @@ class Space:
     def is_parallel(self) -> bool:
         """Whether several threads may evaluate at once."""
 
+    @property
+    def halves_self_scan(self) -> bool:
+        """
+        Whether a search of all objects for all should evaluate each pair once.
+        """
+
     def measure_cost(self) -> tuple[float, float]:
         """(seconds per call, seconds per value in it)"""
 
@@ -182,10 +191,10 @@ def best_alignment_space(store: ResidueStore, isa: str, scores: Annotated[NDArra
 
 def global_alignment_space(store: SeriesStore, isa: str, bandwidth: float, triangular: int, is_normalized: bool) -> Space: ...
 
-def python_space(calls: object, relative: float, isa: str) -> Space:
+def python_space(calls: object, relative: float, is_symmetric: bool, isa: str) -> Space:
     """The space does not keep `calls` alive."""
 
-def function_space(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], owner: object, address: int, relative: float, isa: str) -> Space:
+def function_space(rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), device='cpu', writable=False)], owner: object, address: int, relative: float, is_symmetric: bool, isa: str) -> Space:
     """
     A function double(const double*, const double*, intp) that `owner` keeps alive.
     """
@@ -207,6 +216,10 @@ def tanimoto_space(store: SetStore, isa: str) -> Space: ...
 def minmax_space(store: VectorStore, isa: str) -> Space: ...
 
 def scan_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, skip_self: bool, k: int, floors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]: ...
+
+def scan_self(objects: Space, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, k: int, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64]]: ...
+
+def self_scan_evaluations(objects: Space) -> int: ...
 
 def scan_above(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, progress: object | None) -> tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64]]: ...
 

@@ -37,6 +37,7 @@ void register_faults(nb::module_& m) {
     register_fault<NotMercerFault>(m, "NotMercerFault");
     register_fault<TriangleFault>(m, "TriangleFault");
     register_fault<PivotFault>(m, "PivotFault");
+    register_fault<AsymmetryFault>(m, "AsymmetryFault");
     register_fault<BoundFault>(m, "BoundFault");
     register_fault<CoordinateFault>(m, "CoordinateFault");
     register_fault<DamageFault>(m, "DamageFault");

@@ -16,6 +16,14 @@ TopKArrays top_k(const Space& objects, const Space& queries, const std::optional
     });
 }
 
+TopKArrays self_top_k(const Space& objects, const std::optional<Positions>& names, std::size_t k,
+                      std::size_t threads, const nb::object& progress) {
+    const ScanProblem problem = scan_problem(objects, objects, std::nullopt, true, names);
+    return run_top_k(problem, k, progress, [&](const Watch& watch, double* values, auto* hits) {
+        scan_self(objects, problem.names, k, threads, watch, values, hits);
+    });
+}
+
 HitArrays above(const Space& objects, const Space& queries, const std::optional<Positions>& among,
                 const std::optional<Positions>& names, const Thresholds& thresholds,
                 std::size_t threads, const nb::object& progress) {
@@ -42,6 +50,9 @@ Result<double> matrix(const Space& objects, const Space& queries, std::size_t th
 void register_scan(nb::module_& m) {
     m.def("scan_top_k", &top_k, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
           "skip_self"_a, "k"_a, "floors"_a.none(), "threads"_a, "progress"_a.none());
+    m.def("scan_self", &self_top_k, "objects"_a, "names"_a.none(), "k"_a, "threads"_a,
+          "progress"_a.none());
+    m.def("self_scan_evaluations", &self_scan_evaluations, "objects"_a);
     m.def("scan_above", &above, "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
           "thresholds"_a, "threads"_a, "progress"_a.none());
     m.def("scan_matrix", &matrix, "objects"_a, "queries"_a, "threads"_a);

@@ -8,16 +8,19 @@
 namespace fastmks::bindings {
 namespace {
 
-MutableSpace python_space(nb::handle calls, double relative, const std::string& isa) {
-    return std::make_shared<PythonSpace>(calls, relative, parse_isa(isa));
+MutableSpace python_space(nb::handle calls, double relative, bool is_symmetric,
+                          const std::string& isa) {
+    return std::make_shared<PythonSpace>(calls, StatedFacts{relative, is_symmetric},
+                                         parse_isa(isa));
 }
 
 MutableSpace function_space(const Rows<double>& rows, nb::handle, std::uintptr_t address,
-                            double relative, const std::string& isa) {
+                            double relative, bool is_symmetric, const std::string& isa) {
     if (address == 0) throw std::invalid_argument("no function there");
     return std::make_shared<FunctionSpace>(
         DoubleRows{rows.data(), rows.shape(0), rows.shape(1), checked_stride(rows)},
-        reinterpret_cast<PairFunction>(address), relative, parse_isa(isa));
+        reinterpret_cast<PairFunction>(address), StatedFacts{relative, is_symmetric},
+        parse_isa(isa));
 }
 
 MutableSpace precomputed_space(const Rows<double>& values, const Positions& places,
@@ -46,10 +49,10 @@ std::uintptr_t capsule_address(const nb::capsule& capsule) {
 }  // namespace
 
 void register_own(nb::module_& m) {
-    m.def("python_space", &python_space, "calls"_a, "relative"_a, "isa"_a,
+    m.def("python_space", &python_space, "calls"_a, "relative"_a, "is_symmetric"_a, "isa"_a,
           "The space does not keep `calls` alive.");
     m.def("function_space", &function_space, "rows"_a.noconvert(), "owner"_a, "address"_a,
-          "relative"_a, "isa"_a, nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(),
+          "relative"_a, "is_symmetric"_a, "isa"_a, nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(),
           "A function double(const double*, const double*, intp) that `owner` keeps alive.");
     m.def("precomputed_space", &precomputed_space, "values"_a.noconvert(), "places"_a,
           "has_columns"_a, "n_columns"_a, "self_values"_a, "relative"_a, "isa"_a,

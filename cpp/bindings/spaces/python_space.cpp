@@ -57,11 +57,13 @@ private:
 
 }  // namespace
 
-PythonSpace::PythonSpace(nb::handle calls, double relative, Isa isa)
+PythonSpace::PythonSpace(nb::handle calls, StatedFacts stated, Isa isa)
     : Space({.size = nb::len(part(calls, "objects")),
              .isa = isa,
-             .rounding = stated_rounding(relative),
-             .is_parallel = false}),
+             .rounding = stated_rounding(stated.relative),
+             .is_parallel = false,
+             .symmetry = stated.is_symmetric ? Symmetry::declared : Symmetry::unknown,
+             .is_expensive = true}),
       objects_(part(calls, "objects")),
       take_(part(calls, "take")),
       read_(part(calls, "read")),
@@ -69,7 +71,7 @@ PythonSpace::PythonSpace(nb::handle calls, double relative, Isa isa)
       value_{part(calls, "value"), part(calls, "value_block")},
       bound_{part(calls, "bound"), part(calls, "bound_block")},
       self_block_(part(calls, "self_block")),
-      relative_(relative) {
+      relative_(stated.relative) {
     if (!value_.exists()) throw std::invalid_argument("a function or a block function is needed");
     using Known = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
     const auto known = nb::cast<Known>(calls.attr("self_values"));

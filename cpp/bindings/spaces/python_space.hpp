@@ -26,7 +26,7 @@ struct PythonFunction {
 /// reference, and an index whose function refers back to it can be freed.
 class PythonSpace final : public Space, public UpperBounds {
 public:
-    PythonSpace(nanobind::handle calls, double relative, Isa isa);
+    PythonSpace(nanobind::handle calls, StatedFacts stated, Isa isa);
     ~PythonSpace() override;
     PythonSpace(const PythonSpace&) = delete;
     PythonSpace& operator=(const PythonSpace&) = delete;

@@ -85,6 +85,8 @@ void register_spaces(nb::module_& m) {
             "The kind of score that orders the values, or None.")
         .def_prop_ro("is_parallel", &Space::is_parallel,
                      "Whether several threads may evaluate at once.")
+        .def_prop_ro("halves_self_scan", &Space::halves_self_scan,
+                     "Whether a search of all objects for all should evaluate each pair once.")
         .def(
             "measure_cost",
             [](const Space& space) {

@@ -72,6 +72,13 @@ struct PivotFault {
     [[nodiscard]] auto arguments() const { return std::tuple(query, object, value, limit, pivots); }
 };
 
+/// K(a, b) and K(b, a) differ, though the user declared them to be the same.
+struct AsymmetryFault {
+    std::size_t a, b;
+    double ab, ba;
+    [[nodiscard]] auto arguments() const { return std::tuple(a, b, ab, ba); }
+};
+
 /// A value greater than its upper bound.
 struct BoundFault {
     std::size_t query;

@@ -26,6 +26,16 @@ public:
     std::size_t size;
 };
 
+/// Whether K(x, y) and K(y, x) are the same float64: not known, stated by the user, or a property
+/// of the code.
+enum class Symmetry { unknown, declared, proven };
+
+/// What the author of a kernel states, who alone can know it.
+struct StatedFacts {
+    double relative;  ///< its rounding, as `stated_rounding` takes it
+    bool is_symmetric = false;
+};
+
 /// Facts about all objects of a space, and about its kernel.
 struct SpaceFacts {
     std::size_t size;
@@ -34,6 +44,8 @@ struct SpaceFacts {
     double largest_self_value = HUGE_VAL;
     std::size_t build_self_evaluations = 0;
     bool is_parallel = true;
+    Symmetry symmetry = Symmetry::unknown;
+    bool is_expensive = false;  ///< a value costs far more than offering it to a list of hits
 };
 
 /// Objects under one kernel: the only place where a kernel is evaluated, always in blocks. Queries
@@ -56,6 +68,11 @@ public:
     }
     /// Whether several threads may evaluate at once; any single thread may.
     [[nodiscard]] bool is_parallel() const noexcept { return facts_.is_parallel; }
+    [[nodiscard]] Symmetry symmetry() const noexcept { return facts_.symmetry; }
+    /// Whether a search of all objects for all of them should evaluate each pair once.
+    [[nodiscard]] bool halves_self_scan() const noexcept {
+        return facts_.is_expensive && facts_.symmetry != Symmetry::unknown;
+    }
 
     /// K(x, x) for the object at a position; it may overflow.
     [[nodiscard]] virtual double self_value(std::size_t position) const = 0;

@@ -1,19 +1,16 @@
 #include "fastmks/scan/scan.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
+#include "fastmks/scan/block_size.hpp"
 #include "fastmks/simd/loops.hpp"
 
 namespace fastmks {
 namespace {
 
-// A batch of queries shares each block of objects while it is in cache; the values of one block
-// (at most largest_batch x largest_block doubles) stay in cache too.
-constexpr std::size_t largest_batch = 64;
-constexpr std::size_t largest_block = 256;
-// A batch keeps at most about this many hits.
+// A batch of queries shares each block of objects while it is in cache. It keeps at most about this
+// many hits.
 constexpr std::size_t most_hits = std::size_t{1} << 21;
 
 struct Slice {
@@ -59,27 +56,6 @@ struct Row {
     std::size_t column;  // of the first value, counted in `among`
     Selection block;
     const double* values;
-};
-
-// Blocks start small and grow while they are fast, so that a stop is noticed soon however long one
-// evaluation takes.
-class BlockSize {
-public:
-    [[nodiscard]] std::size_t next() {
-        const auto now = Clock::now();
-        if (now - started_ < std::chrono::milliseconds(5)) {
-            size_ = std::min(4 * size_, largest_block);
-        } else if (now - started_ > std::chrono::milliseconds(50)) {
-            size_ = std::max<std::size_t>(1, size_ / 4);
-        }
-        started_ = now;
-        return size_;
-    }
-
-private:
-    using Clock = std::chrono::steady_clock;
-    std::size_t size_ = 1;
-    Clock::time_point started_ = Clock::now();
 };
 
 // Where objects of a selection, whose positions increase, are those of some queries themselves.

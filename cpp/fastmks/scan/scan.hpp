@@ -41,6 +41,16 @@ struct ScanProblem {
 void scan_top_k(const ScanProblem& problem, std::size_t k, std::size_t threads, const Watch& watch,
                 double* values, std::int64_t* positions);
 
+/// What scan_top_k gives for all objects as queries of their own space, where K(x, y) and K(y, x)
+/// are the same float64: each pair is evaluated once, and offered to both. Where the symmetry is
+/// declared, one pair of each object but the last is evaluated both ways; throws AsymmetryFault
+/// where the values differ. `names` as in ScanProblem. Memory of n * k hits.
+void scan_self(const Space& objects, const std::int64_t* names, std::size_t k, std::size_t threads,
+               const Watch& watch, double* values, std::int64_t* positions);
+
+/// How many values scan_self evaluates.
+[[nodiscard]] std::size_t self_scan_evaluations(const Space& objects) noexcept;
+
 /// For each query, every object with K >= its threshold, in the order of answers.
 [[nodiscard]] std::vector<std::vector<Hit>> scan_above(const ScanProblem& problem,
                                                        const double* thresholds,

@@ -36,6 +36,8 @@ SpaceFacts common_facts(const std::vector<SpacePointer>& parts) {
         if (part->size() != common.size) throw std::invalid_argument("spaces differ in size");
         common.build_self_evaluations += part->build_self_evaluations();
         common.is_parallel = common.is_parallel && part->is_parallel();
+        common.symmetry = std::min(common.symmetry, part->symmetry());
+        common.is_expensive = common.is_expensive || part->facts().is_expensive;
     }
     return common;
 }

@@ -58,11 +58,15 @@ constexpr std::size_t tile_numbers = 2048;
 
 }  // namespace
 
-FunctionSpace::FunctionSpace(DoubleRows rows, PairFunction function, double relative, Isa isa)
-    : Space({rows.n_rows, isa, stated_rounding(relative)}),
+FunctionSpace::FunctionSpace(DoubleRows rows, PairFunction function, StatedFacts stated, Isa isa)
+    : Space({.size = rows.n_rows,
+             .isa = isa,
+             .rounding = stated_rounding(stated.relative),
+             .symmetry = stated.is_symmetric ? Symmetry::declared : Symmetry::unknown,
+             .is_expensive = true}),
       rows_(rows),
       function_(function),
-      relative_(relative) {}
+      relative_(stated.relative) {}
 
 double FunctionSpace::self_value(std::size_t position) const {
     AlignedRows row(1, rows_.n_columns);

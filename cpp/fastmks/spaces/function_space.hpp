@@ -22,11 +22,11 @@ struct DoubleRows {
     }
 };
 
-/// Rows under a compiled function. Its rounding is what its author states: an infinite
-/// `relative` for a function that is not a Mercer kernel.
+/// Rows under a compiled function. Its rounding is what its author states: infinite for a function
+/// that is not a Mercer kernel.
 class FunctionSpace final : public Space {
 public:
-    FunctionSpace(DoubleRows rows, PairFunction function, double relative, Isa isa);
+    FunctionSpace(DoubleRows rows, PairFunction function, StatedFacts stated, Isa isa);
 
     double self_value(std::size_t position) const override;
     bool is_zero(std::size_t position) const override;

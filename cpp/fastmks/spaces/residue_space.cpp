@@ -103,7 +103,8 @@ double LocalAlignmentSpace::relative_error() const noexcept {
 
 BestAlignmentSpace::BestAlignmentSpace(std::shared_ptr<const ResidueStore> store,
                                        AlignmentKernel kernel, bool has_gaps, Isa isa)
-    : Space({store->size(), isa}),
+    : Space(
+          {.size = store->size(), .isa = isa, .symmetry = Symmetry::proven, .is_expensive = true}),
       store_(std::move(store)),
       kernel_(std::move(kernel)),
       has_gaps_(has_gaps),

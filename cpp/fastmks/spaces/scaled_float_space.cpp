@@ -10,7 +10,9 @@ WideSpace::WideSpace(std::size_t size, WideForm form)
     : Space({.size = size,
              .isa = form.isa,
              .largest_self_value = form.is_normalized ? 1.0 : HUGE_VAL,
-             .build_self_evaluations = form.is_normalized ? size : 0}),
+             .build_self_evaluations = form.is_normalized ? size : 0,
+             .symmetry = Symmetry::proven,
+             .is_expensive = true}),
       form_(form) {}
 
 void WideSpace::complete(double relative_error) {

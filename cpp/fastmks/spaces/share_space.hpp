@@ -20,7 +20,11 @@ public:
 
 protected:
     ShareSpace(std::shared_ptr<const Store> store, Rounding rounding, Isa isa)
-        : StoreSpace<Owner, Store>(store, {store->size(), isa, rounding, 1.0}) {}
+        : StoreSpace<Owner, Store>(store, {.size = store->size(),
+                                           .isa = isa,
+                                           .rounding = rounding,
+                                           .largest_self_value = 1.0,
+                                           .symmetry = Symmetry::proven}) {}
 };
 
 }  // namespace fastmks

@@ -29,7 +29,11 @@ SpaceFacts facts_of(const VectorStore& store, const VectorKernel& kernel, Isa is
                                   ? padded(store.n_columns()) / n_lanes
                                   : store.longest_sum();
     const ScoreSum sum{static_cast<double>(terms), store.has_exact_products()};
-    return {store.size(), isa, form.rounding(kernel, sum), form.largest_self_value};
+    return {.size = store.size(),
+            .isa = isa,
+            .rounding = form.rounding(kernel, sum),
+            .largest_self_value = form.largest_self_value,
+            .symmetry = Symmetry::proven};
 }
 
 ScoreFacts score_facts_of(const VectorStore& store, const VectorKernel& kernel) {

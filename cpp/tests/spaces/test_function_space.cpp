@@ -44,8 +44,8 @@ TEST(function_space_calls_the_function_for_each_pair) {
             const Numbers objects(70, n_columns, n_columns + offset, offset);
             for (const std::size_t n_queries : {1, 2, 9}) {
                 const Numbers queries(n_queries, n_columns, n_columns, 0);
-                const FunctionSpace space(objects.rows, weighted, 1e-10, isa);
-                const FunctionSpace asked(queries.rows, weighted, 1e-10, isa);
+                const FunctionSpace space(objects.rows, weighted, {1e-10}, isa);
+                const FunctionSpace asked(queries.rows, weighted, {1e-10}, isa);
                 CHECK(space.accepts(asked));
                 const std::vector<double> values = all_values(space, asked);
                 for (std::size_t i = 0; i < n_queries; ++i) {
@@ -63,7 +63,7 @@ TEST(function_space_calls_the_function_for_each_pair) {
 TEST(function_space_refills_and_selects) {
     const Isa isa = available_isas().back();
     const Numbers numbers(30, 5, 5, 0);
-    const FunctionSpace space(numbers.rows, weighted, 0.0, isa);
+    const FunctionSpace space(numbers.rows, weighted, {0.0}, isa);
     const std::vector<std::int64_t> some{4, 0, 29};
     std::unique_ptr<QueryBatch> batch;
     for (const std::size_t query : {3, 11, 29}) {
@@ -82,7 +82,7 @@ TEST(function_space_hands_over_aligned_rows) {
     for (const std::size_t n_columns : {1, 5, 8, 16, 2500}) {
         for (const std::size_t offset : {0, 1, 2, 4}) {
             const Numbers numbers(20, n_columns, n_columns, offset);
-            const FunctionSpace space(numbers.rows, is_aligned, 0.0, available_isas().back());
+            const FunctionSpace space(numbers.rows, is_aligned, {0.0}, available_isas().back());
             for (const double value : all_values(space, space)) CHECK(value == 1.0);
             std::unique_ptr<QueryBatch> batch;
             space.refill(batch, 7);
@@ -98,12 +98,12 @@ TEST(function_space_states_what_it_was_told) {
     const Isa isa = available_isas().back();
     Numbers numbers(3, 4, 4, 0);
     for (std::size_t i = 4; i < 8; ++i) numbers.memory[i] = 0.0;
-    const FunctionSpace mercer(numbers.rows, product, 1e-9, isa);
-    const FunctionSpace other(numbers.rows, product, HUGE_VAL, isa);
+    const FunctionSpace mercer(numbers.rows, product, {1e-9}, isa);
+    const FunctionSpace other(numbers.rows, product, {HUGE_VAL}, isa);
     CHECK(mercer.rounding().relative == 1e-9 && mercer.rounding().absolute == 0.0);
     CHECK(std::isinf(other.rounding().relative) && std::isinf(other.rounding().absolute));
     CHECK(mercer.is_zero(1) && !mercer.is_zero(0) && !other.is_zero(1));
-    const FunctionSpace another(numbers.rows, weighted, 1e-9, isa);
+    const FunctionSpace another(numbers.rows, weighted, {1e-9}, isa);
     CHECK(!mercer.accepts(another));
     CHECK(mercer.is_parallel() && !mercer.bounds());
 }

@@ -16,8 +16,12 @@ class TableSpace final : public Space, public UpperBounds {
 public:
     using Kernel = std::function<double(std::size_t, std::size_t)>;
 
-    TableSpace(std::size_t n, Kernel kernel)
-        : Space({n, available_isas().back(), {0.0, 0.0}}), kernel_(std::move(kernel)) {}
+    TableSpace(std::size_t n, Kernel kernel, Symmetry symmetry = Symmetry::unknown)
+        : Space({.size = n,
+                 .isa = available_isas().back(),
+                 .rounding = {0.0, 0.0},
+                 .symmetry = symmetry}),
+          kernel_(std::move(kernel)) {}
     TableSpace(TableSpace&& other) noexcept
         : Space(other.facts()), bound(std::move(other.bound)), kernel_(std::move(other.kernel_)) {}
 

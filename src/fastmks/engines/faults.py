@@ -125,6 +125,13 @@ def _pivots(
     )
 
 
+def _asymmetry(at: named_faults, a: int, b: int, ab: float, ba: float) -> FastmksError:
+    return KernelValueError(
+        f"{at.value(a, b, ab)}, and in the other order {ba}: it is not symmetric bit for bit. "
+        "Leave symmetric=True out."
+    )
+
+
 def _above_bound(
     at: named_faults, query: int, place: int, value: float, bound: float
 ) -> FastmksError:
@@ -151,6 +158,7 @@ _ERRORS: dict[type[BaseException] | None, Callable[..., FastmksError]] = {
     _core.NotMercerFault: _not_mercer,
     _core.TriangleFault: _triangle,
     _core.PivotFault: _pivots,
+    _core.AsymmetryFault: _asymmetry,
     _core.BoundFault: _above_bound,
     _core.DamageFault: _damage,
 }

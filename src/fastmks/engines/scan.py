@@ -22,6 +22,8 @@ class Scan:
     def top_k(self, request: SearchRequest, k: int) -> TopKFound:
         """Return the k best of each query: always exact, which keeps every promise about values."""
         request.refuse_early_stop(": a scan has no bounds to say what it missed")
+        if self.halves(request):
+            return self._of_pairs(request, k)
         with request.progress.bar(self._evaluations(request)) as report:
             values, positions = _core.scan_top_k(
                 *request.among_all(self.space),
@@ -45,6 +47,19 @@ class Scan:
                 report,
             )
         return AboveFound(plain_int64(offsets), values, plain_int64(positions), self._cost(request))
+
+    def halves(self, request: SearchRequest) -> bool:
+        """Whether a search of all objects for all of them evaluates each pair once."""
+        has_all = request.among is None and request.floors is None and request.tracer is None
+        return request.skip_self and has_all and self.space.core.halves_self_scan
+
+    def _of_pairs(self, request: SearchRequest, k: int) -> TopKFound:
+        core = self.space.core
+        n_evaluations = _core.self_scan_evaluations(core)
+        with request.progress.bar(n_evaluations) as report:
+            values, positions = _core.scan_self(core, self.space.order, k, request.threads, report)
+        no_gap = np.zeros(len(self.space))
+        return TopKFound(values, plain_int64(positions), no_gap, Cost(evaluations=n_evaluations))
 
     def _evaluations(self, request: SearchRequest) -> int:
         n_among = len(self.space) if request.among is None else len(request.among)

@@ -273,7 +273,8 @@ class Index:
         """Return, for every indexed object, the k others with the greatest kernel value.
 
         An object is excluded from its own answer by its id, not by its value: a duplicate of it
-        is found.
+        is found. A scan evaluates each pair once where values are expensive and the kernel is
+        symmetric bit for bit: alignments, series, and functions declared ``symmetric=True``.
 
         Parameters
         ----------

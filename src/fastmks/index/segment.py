@@ -13,6 +13,7 @@ from fastmks.engines.approximation import EXACT
 from fastmks.engines.base import AboveFound, Engine, SearchRequest, TopKFound
 from fastmks.engines.faults import Namer, named_faults
 from fastmks.engines.filters.base import CoreFilter
+from fastmks.engines.scan import Scan
 from fastmks.engines.space import Space, has_normalization
 from fastmks.errors import FastmksError, KernelValueError
 from fastmks.index.algorithms import ALGORITHMS, check_algorithm
@@ -353,7 +354,8 @@ class Segment:
         began = time.perf_counter()
         with named_faults(self.data.settings.kernel, name_query, name_object):
             found = engine.top_k(request, k)
-        self.data.planner.learn(engine.name, request, k, time.perf_counter() - began)
+        if not (isinstance(engine, Scan) and engine.halves(request)):  # half the time of a scan
+            self.data.planner.learn(engine.name, request, k, time.perf_counter() - began)
         return found, engine.name
 
     def _is_removed(self, slots: Int64s) -> Bools:

@@ -43,6 +43,7 @@ class _PythonKernel(ObjectKernel):
     mercer_advice = "If the function is, use Custom(function)."
 
     name: str | None
+    symmetric: bool
 
     @property
     @abstractmethod
@@ -56,7 +57,7 @@ class _PythonKernel(ObjectKernel):
     @property
     def _options(self) -> dict[str, Any]:
         """The other parameters that distinguish kernels; only those that are not the default."""
-        return {}
+        return {"symmetric": True} if self.symmetric else {}
 
     @property
     def _identity(self) -> tuple[Any, ...]:
@@ -130,7 +131,7 @@ class _PythonKernel(ObjectKernel):
 
     def _make_python_space(self, store: Store, rtol: float, isa: str) -> _core.Space:
         calls = cast(PythonStore, store).calls(self, self._functions)
-        return _core.python_space(calls, rtol, isa)
+        return _core.python_space(calls, rtol, self.symmetric, isa)
 
 
 class _FunctionKernel(_PythonKernel):
@@ -191,7 +192,8 @@ class _FunctionKernel(_PythonKernel):
         if self._compiled is None:
             return self._make_python_space(store, rtol, isa)
         rows = read_only(cast(DenseStore, store).array)
-        return _core.function_space(rows, self._compiled.owner, self._compiled.address, rtol, isa)
+        owner, address = self._compiled.owner, self._compiled.address
+        return _core.function_space(rows, owner, address, rtol, self.symmetric, isa)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -224,6 +226,10 @@ class Custom(_FunctionKernel):
         Whether the function is a Mercer kernel, which trees need. Values that contradict it are a
         `NotMercerError`, but not every function that is none gets caught: if you are not sure,
         say False.
+    symmetric : bool, default False
+        Whether ``function(x, y)`` and ``function(y, x)`` are always the same float64, bit for bit.
+        `Index.search_self` then evaluates each pair once, when it scans. One pair of each object
+        is evaluated in both orders: a difference is a `KernelValueError`.
 
     Examples
     --------
@@ -249,12 +255,14 @@ class Custom(_FunctionKernel):
     rtol: float = field(default=_DEFAULT_RTOL, kw_only=True)
     name: str | None = field(default=None, kw_only=True)
     is_mercer: bool = field(default=True, kw_only=True)
+    symmetric: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rtol", check_rtol(self.rtol))
         _check_name(self.name)
         if not isinstance(self.is_mercer, bool):
             raise InvalidArgument(f"is_mercer must be True or False; got {self.is_mercer!r}.")
+        _check_symmetric(self.symmetric)
         if self._compiled is not None:
             for option in ("block", "self_values"):
                 if getattr(self, option) is not None:
@@ -284,7 +292,7 @@ class Custom(_FunctionKernel):
 
     @property
     def _options(self) -> dict[str, Any]:
-        options: dict[str, Any] = {}
+        options: dict[str, Any] = super()._options
         if self.rtol != _DEFAULT_RTOL:
             options["rtol"] = self.rtol
         if not self.is_mercer:
@@ -312,6 +320,10 @@ class Similarity(_PythonKernel):
         all values or bounds come from it.
     name : str, optional
         The name to print.
+    symmetric : bool, default False
+        Whether ``function(x, y)`` and ``function(y, x)`` are always the same float64, bit for bit.
+        `Index.search_self` then evaluates each pair once, when it scans. One pair of each object
+        is evaluated in both orders: a difference is a `KernelValueError`.
 
     Examples
     --------
@@ -335,6 +347,7 @@ class Similarity(_PythonKernel):
     block: Callable[[Any, Any], Any] | None = field(default=None, kw_only=True)
     bounds_block: Callable[[Any, Any], Any] | None = field(default=None, kw_only=True)
     name: str | None = field(default=None, kw_only=True)
+    symmetric: bool = field(default=False, kw_only=True)
 
     mercer_columns = 0.0
     tree_advice = (
@@ -344,6 +357,7 @@ class Similarity(_PythonKernel):
 
     def __post_init__(self) -> None:
         _check_name(self.name)
+        _check_symmetric(self.symmetric)
         if find_compiled(self.function) is not None:
             raise InvalidArgument(
                 "Similarity takes functions in Python; for a compiled one without bounds use "
@@ -389,6 +403,11 @@ def check_rtol(rtol: Any) -> float:
 def _check_name(name: Any) -> None:
     if name is not None and (not isinstance(name, str) or not name):
         raise InvalidArgument(f"name must be a string that is not empty; got {name!r}.")
+
+
+def _check_symmetric(symmetric: Any) -> None:
+    if not isinstance(symmetric, bool):
+        raise InvalidArgument(f"symmetric must be True or False; got {symmetric!r}.")
 
 
 def _check_callable(option: str, function: Any) -> None:
