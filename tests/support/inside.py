@@ -21,6 +21,11 @@ def data_of(index):
     return max(snapshot_of(index).segments, key=len).data
 
 
+def pool_of(kernel):
+    """Return the worker processes of a kernel in Python; None where it has none."""
+    return kernel._pool  # noqa: SLF001, only a test asks which processes run
+
+
 @contextmanager
 def forced_isa(isa):
     """Use an instruction set during the block."""

@@ -1,6 +1,7 @@
 #include "bindings/spaces/python_space.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 
 #include "fastmks/core/faults.hpp"
@@ -11,6 +12,9 @@ namespace {
 
 // The number of objects in one call for self values.
 constexpr std::size_t self_values_per_call = 256;
+// What a value and a block must take for worker processes to be worth the messages.
+constexpr double least_value_seconds = 1e-5;
+constexpr double least_block_seconds = 2e-3;
 
 nb::object checked(PyObject* made) {
     if (!made) nb::raise_python_error();
@@ -23,6 +27,11 @@ nb::handle part(nb::handle calls, const char* name) {
     return value.is_none() ? nb::handle() : nb::handle(value);
 }
 
+std::size_t n_processes(nb::handle calls) {
+    const nb::handle workers = part(calls, "workers");
+    return workers.is_valid() ? nb::cast<std::size_t>(workers.attr("n_workers")) : 1;
+}
+
 // Positions that follow each other.
 bool is_run(Selection objects) {
     if (!objects.positions) return true;
@@ -31,6 +40,8 @@ bool is_run(Selection objects) {
     }
     return true;
 }
+
+using Clock = std::chrono::steady_clock;
 
 // The memory of an object that shows it.
 class Buffer {
@@ -63,6 +74,7 @@ PythonSpace::PythonSpace(nb::handle calls, StatedFacts stated, Isa isa)
              .rounding = stated_rounding(stated.relative),
              .is_parallel = false,
              .symmetry = stated.is_symmetric ? Symmetry::declared : Symmetry::unknown,
+             .n_processes = n_processes(calls),
              .is_expensive = true}),
       objects_(part(calls, "objects")),
       take_(part(calls, "take")),
@@ -71,6 +83,7 @@ PythonSpace::PythonSpace(nb::handle calls, StatedFacts stated, Isa isa)
       value_{part(calls, "value"), part(calls, "value_block")},
       bound_{part(calls, "bound"), part(calls, "bound_block")},
       self_block_(part(calls, "self_block")),
+      workers_(part(calls, "workers")),
       relative_(stated.relative) {
     if (!value_.exists()) throw std::invalid_argument("a function or a block function is needed");
     using Known = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -177,8 +190,64 @@ nb::object PythonSpace::items(Selection objects) const {
 
 void PythonSpace::call(const PythonFunction& function, const QueryBatch& queries, Selection objects,
                        double* out, std::size_t stride) const {
+    if (objects.size == 0 || queries.size == 0) return;
+    if (!workers_.is_valid() || &function != &value_) {
+        call_here(function, queries, objects, out, stride);
+        return;
+    }
+    if (ask_workers(queries, objects, out, stride)) return;
+    const auto started = Clock::now();
+    call_here(function, queries, objects, out, stride);
+    const std::chrono::duration<double> taken = Clock::now() - started;
+    note_cost(taken.count() / static_cast<double>(queries.size * objects.size));
+}
+
+// An average that soon forgets: the first values may take longer than all others.
+void PythonSpace::note_cost(double seconds) const {
+    const double before = value_seconds_.load(std::memory_order_relaxed);
+    value_seconds_.store(before > 0.0 ? 0.5 * (before + seconds) : seconds,
+                         std::memory_order_relaxed);
+}
+
+// Whether worker processes evaluated the block: not where it is inexpensive, or they only start.
+bool PythonSpace::ask_workers(const QueryBatch& queries, Selection objects, double* out,
+                              std::size_t stride) const {
+    const std::size_t n = queries.size * objects.size;
+    const double seconds = value_seconds_.load(std::memory_order_relaxed);
+    if (n < 2 || seconds < least_value_seconds) return false;
+    if (seconds * static_cast<double>(n) < least_block_seconds) return false;
+    WithGil with_gil;
+    with_gil.let_python_end();
+    const nb::object alive = held();
+    const nb::object queries_alive = static_cast<const PythonSpace&>(queries.space).held();
+    std::vector<std::int64_t> positions(objects.size);
+    for (std::size_t j = 0; j < objects.size; ++j) {
+        positions[j] = static_cast<std::int64_t>(objects[j]);
+    }
+    const nb::ndarray<nb::numpy, const std::int64_t> columns(positions.data(), {objects.size},
+                                                             nb::none());
+    const nb::object answer = workers_.attr("evaluate")(
+        queries_alive, queries.begin, queries.size, alive, nb::cast(columns, nb::rv_policy::copy));
+    if (answer.is_none()) return false;
+    const auto [values, spent, at, problem] =
+        nb::cast<std::tuple<nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>,
+                            double, std::int64_t, std::string>>(nb::tuple(answer));
+    if (at >= 0) {
+        const auto pair = static_cast<std::size_t>(at);
+        throw ReturnFault{queries.begin + pair / objects.size, objects[pair % objects.size],
+                          problem};
+    }
+    if (values.size() != n) throw std::logic_error("workers returned another number of values");
+    for (std::size_t i = 0; i < queries.size; ++i) {
+        std::copy_n(values.data() + i * objects.size, objects.size, out + i * stride);
+    }
+    note_cost(spent / static_cast<double>(n));
+    return true;
+}
+
+void PythonSpace::call_here(const PythonFunction& function, const QueryBatch& queries,
+                            Selection objects, double* out, std::size_t stride) const {
     const auto& asked = static_cast<const PythonSpace&>(queries.space);
-    if (objects.size == 0) return;
     WithGil with_gil;
     const nb::object alive = held();
     const nb::object queries_alive = asked.held();

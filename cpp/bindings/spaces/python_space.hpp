@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+
 #include "bindings/bindings.hpp"
 
 #include "fastmks/core/space.hpp"
@@ -47,6 +49,11 @@ private:
     [[nodiscard]] nanobind::object items(Selection objects) const;
     void call(const PythonFunction& function, const QueryBatch& queries, Selection objects,
               double* out, std::size_t stride) const;
+    [[nodiscard]] bool ask_workers(const QueryBatch& queries, Selection objects, double* out,
+                                   std::size_t stride) const;
+    void note_cost(double seconds) const;
+    void call_here(const PythonFunction& function, const QueryBatch& queries, Selection objects,
+                   double* out, std::size_t stride) const;
     void call_pairs(WithGil& with_gil, const PythonFunction& function, nanobind::handle x,
                     std::size_t query, Selection objects, double* out) const;
     void call_self_block(std::size_t position) const;
@@ -64,7 +71,9 @@ private:
     PythonFunction value_;
     PythonFunction bound_;
     nanobind::handle self_block_;
-    double* self_values_;  // not a number where not asked yet
+    nanobind::handle workers_;  // a pool of processes that evaluate values; may be absent
+    mutable std::atomic<double> value_seconds_{0.0};  // about what a value takes; 0 where unknown
+    double* self_values_;                             // not a number where not asked yet
     double relative_;
 };
 

@@ -45,7 +45,8 @@ struct SpaceFacts {
     std::size_t build_self_evaluations = 0;
     bool is_parallel = true;
     Symmetry symmetry = Symmetry::unknown;
-    bool is_expensive = false;  ///< a value costs far more than offering it to a list of hits
+    std::size_t n_processes = 1;  ///< that evaluate a block together
+    bool is_expensive = false;    ///< a value costs far more than offering it to a list of hits
 };
 
 /// Objects under one kernel: the only place where a kernel is evaluated, always in blocks. Queries

@@ -82,7 +82,7 @@ void for_each_row(const ScanProblem& problem, const Grid& grid, std::size_t task
     // A query that is an object is not compared with itself: blocks with such objects go by query.
     const Slice own = problem.skip_self ? selves(problem.among, queries) : Slice{0, 0};
     std::unique_ptr<QueryBatch> single;
-    BlockSize block_size;
+    BlockSize block_size(problem.objects);
     for (std::size_t begin = objects.begin; begin < objects.end;) {
         std::size_t end = std::min(begin + block_size.next(), objects.end);
         for (const std::size_t edge : {own.begin, own.end}) {

@@ -67,7 +67,11 @@ private:
 class Tile {
 public:
     Tile(const ScanProblem& problem, AllHits& hits, Worker& worker)
-        : problem_(problem), objects_(problem.objects), hits_(hits), worker_(worker) {}
+        : problem_(problem),
+          objects_(problem.objects),
+          hits_(hits),
+          worker_(worker),
+          block_size_(objects_) {}
 
     void run(std::size_t first, std::size_t last, std::size_t begin, std::size_t end) {
         for (std::size_t i = first; i < last; ++i) {

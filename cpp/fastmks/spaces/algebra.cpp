@@ -37,6 +37,7 @@ SpaceFacts common_facts(const std::vector<SpacePointer>& parts) {
         common.build_self_evaluations += part->build_self_evaluations();
         common.is_parallel = common.is_parallel && part->is_parallel();
         common.symmetry = std::min(common.symmetry, part->symmetry());
+        common.n_processes = std::max(common.n_processes, part->facts().n_processes);
         common.is_expensive = common.is_expensive || part->facts().is_expensive;
     }
     return common;

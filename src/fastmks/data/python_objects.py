@@ -10,6 +10,7 @@ from fastmks._util.arrays import Array, Floats, Int64s, read_only
 from fastmks.data.base import Store
 from fastmks.data.function_results import read_returned
 from fastmks.data.ragged import offsets_of
+from fastmks.data.worker_pool import WorkerPool
 from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record
 
@@ -29,6 +30,7 @@ class Functions(NamedTuple):
     self_block: Callable[[Any], Any] | None = None
     bound: Callable[[Any, Any], Any] | None = None
     bound_block: Callable[[Any, Any], Any] | None = None
+    workers: WorkerPool | None = None  # evaluates `value` and `value_block` in other processes
 
 
 class Calls:
@@ -45,7 +47,8 @@ class Calls:
         self, functions: Functions, objects: list[Any] | Array, self_values: Floats
     ) -> None:
         self.functions = functions
-        self.value, self.value_block, self.self_block, self.bound, self.bound_block = functions
+        self.value, self.value_block, self.self_block, self.bound, self.bound_block, _ = functions
+        self.workers = functions.workers
         self.objects = objects
         self.self_values = self_values  # NaN where not evaluated yet
         self.take = _Rows(objects) if isinstance(objects, np.ndarray) else None

@@ -34,6 +34,8 @@ class Kernel(ABC):
     text_example: ClassVar[str] = ""
     # Its parameters that are functions: no file holds them.
     functions: ClassVar[tuple[str, ...]] = ()
+    # Its parameters that change what values cost, and no value: files do not hold them either.
+    costs: ClassVar[tuple[str, ...]] = ()
 
     # numpy scalars let the kernel compute `np.float64(2) * kernel`.
     __array_ufunc__: ClassVar[None] = None

@@ -12,7 +12,7 @@ import numpy as np
 from fastmks import _core
 from fastmks._util.arrays import read_only
 from fastmks._util.fork_safe import cached_property
-from fastmks._util.validation import check_number
+from fastmks._util.validation import check_count, check_number
 from fastmks.data import DenseStore, Store, make_queries, make_store
 from fastmks.data.python_objects import PYTHON_OBJECTS, Functions, PythonStore, join_python
 from fastmks.data.python_objects_input import (
@@ -23,6 +23,7 @@ from fastmks.data.python_objects_input import (
     restore_python,
 )
 from fastmks.data.vectors import join_vectors, restore_vectors
+from fastmks.data.worker_pool import WorkerPool
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.files.record import Record
 from fastmks.kernels.base import Kernel, how_to_write
@@ -43,7 +44,36 @@ class _PythonKernel(ObjectKernel):
     mercer_advice = "If the function is, use Custom(function)."
 
     name: str | None
+    function: Any
+    block: Callable[[Any, Any], Any] | None
     symmetric: bool
+    workers: int | None
+    costs: ClassVar[tuple[str, ...]] = ("symmetric", "workers")
+
+    def close(self) -> None:
+        """End the worker processes, if any run; they start again when they are needed.
+
+        Examples
+        --------
+        >>> kernel = Custom(len, workers=2)
+        >>> kernel.close()
+        """
+        if self._pool is not None:
+            self._pool.close()
+
+    @cached_property
+    def _pool(self) -> WorkerPool | None:
+        if self.workers is None or self.workers == 1:
+            return None
+        return WorkerPool(self.function, self.block, self.workers)
+
+    def _check_common(self) -> None:
+        """Check the parameters that all kernels in Python have."""
+        _check_name(self.name)
+        if not isinstance(self.symmetric, bool):
+            raise InvalidArgument(f"symmetric must be True or False; got {self.symmetric!r}.")
+        if self.workers is not None:
+            object.__setattr__(self, "workers", check_count("workers", self.workers))
 
     @property
     @abstractmethod
@@ -61,7 +91,8 @@ class _PythonKernel(ObjectKernel):
 
     @property
     def _identity(self) -> tuple[Any, ...]:
-        return (repr(self), *map(_identity, self._functions))
+        *functions, _workers = self._functions  # workers change no value
+        return (repr(self), *map(_identity, functions))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _PythonKernel) and self._identity == other._identity
@@ -138,7 +169,6 @@ class _FunctionKernel(_PythonKernel):
     """A function in Python, or a compiled one."""
 
     rtol: float
-    function: Any
 
     @cached_property
     def _compiled(self) -> Compiled | None:
@@ -230,6 +260,11 @@ class Custom(_FunctionKernel):
         Whether ``function(x, y)`` and ``function(y, x)`` are always the same float64, bit for bit.
         `Index.search_self` then evaluates each pair once, when it scans. One pair of each object
         is evaluated in both orders: a difference is a `KernelValueError`.
+    workers : int, optional
+        Evaluate in this many processes, where values take long (about 10 microseconds or more).
+        The function must be one that can be pickled, as the objects must; with cloudpickle that is
+        nearly every function. `close` ends the processes, as do Ctrl-C, an error and the end of
+        the program.
 
     Examples
     --------
@@ -256,15 +291,15 @@ class Custom(_FunctionKernel):
     name: str | None = field(default=None, kw_only=True)
     is_mercer: bool = field(default=True, kw_only=True)
     symmetric: bool = field(default=False, kw_only=True)
+    workers: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rtol", check_rtol(self.rtol))
-        _check_name(self.name)
+        self._check_common()
         if not isinstance(self.is_mercer, bool):
             raise InvalidArgument(f"is_mercer must be True or False; got {self.is_mercer!r}.")
-        _check_symmetric(self.symmetric)
         if self._compiled is not None:
-            for option in ("block", "self_values"):
+            for option in ("block", "self_values", "workers"):
                 if getattr(self, option) is not None:
                     raise InvalidArgument(f"{option} goes with functions in Python only.")
             return
@@ -276,6 +311,7 @@ class Custom(_FunctionKernel):
             raise InvalidArgument("Custom needs a function, or block=...; got neither.")
         for option in ("function", "block", "self_values"):
             _check_callable(option, getattr(self, option))
+        _ = self._pool  # a function that cannot be pickled is an error now
 
     @property
     def mercer_columns(self) -> float:
@@ -284,7 +320,12 @@ class Custom(_FunctionKernel):
 
     @property
     def _functions(self) -> Functions:
-        return Functions(value=self.function, value_block=self.block, self_block=self.self_values)
+        return Functions(
+            value=self.function,
+            value_block=self.block,
+            self_block=self.self_values,
+            workers=self._pool,
+        )
 
     @property
     def _arguments(self) -> dict[str, Any]:
@@ -324,6 +365,11 @@ class Similarity(_PythonKernel):
         Whether ``function(x, y)`` and ``function(y, x)`` are always the same float64, bit for bit.
         `Index.search_self` then evaluates each pair once, when it scans. One pair of each object
         is evaluated in both orders: a difference is a `KernelValueError`.
+    workers : int, optional
+        Evaluate in this many processes, where values take long (about 10 microseconds or more).
+        The function must be one that can be pickled, as the objects must; with cloudpickle that is
+        nearly every function. `close` ends the processes, as do Ctrl-C, an error and the end of
+        the program.
 
     Examples
     --------
@@ -348,6 +394,7 @@ class Similarity(_PythonKernel):
     bounds_block: Callable[[Any, Any], Any] | None = field(default=None, kw_only=True)
     name: str | None = field(default=None, kw_only=True)
     symmetric: bool = field(default=False, kw_only=True)
+    workers: int | None = field(default=None, kw_only=True)
 
     mercer_columns = 0.0
     tree_advice = (
@@ -356,8 +403,7 @@ class Similarity(_PythonKernel):
     )
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
-        _check_symmetric(self.symmetric)
+        self._check_common()
         if find_compiled(self.function) is not None:
             raise InvalidArgument(
                 "Similarity takes functions in Python; for a compiled one without bounds use "
@@ -367,6 +413,7 @@ class Similarity(_PythonKernel):
             raise InvalidArgument("Similarity needs a function, or block=...; got neither.")
         for option in ("function", "upper_bound", "block", "bounds_block"):
             _check_callable(option, getattr(self, option))
+        _ = self._pool  # a function that cannot be pickled is an error now
 
     @property
     def _functions(self) -> Functions:
@@ -375,6 +422,7 @@ class Similarity(_PythonKernel):
             value_block=self.block,
             bound=self.upper_bound,
             bound_block=self.bounds_block,
+            workers=self._pool,
         )
 
     @property
@@ -403,11 +451,6 @@ def check_rtol(rtol: Any) -> float:
 def _check_name(name: Any) -> None:
     if name is not None and (not isinstance(name, str) or not name):
         raise InvalidArgument(f"name must be a string that is not empty; got {name!r}.")
-
-
-def _check_symmetric(symmetric: Any) -> None:
-    if not isinstance(symmetric, bool):
-        raise InvalidArgument(f"symmetric must be True or False; got {symmetric!r}.")
 
 
 def _check_callable(option: str, function: Any) -> None:

@@ -70,7 +70,9 @@ def _facts(kernel: Kernel, depth: int) -> dict[str, Any]:
     functions = cls.functions
     values = {field.name: getattr(kernel, field.name) for field in fields(kernel)}  # type: ignore[arg-type]
     parameters = {
-        name: _plain(name, value, depth) for name, value in values.items() if name not in functions
+        name: _plain(name, value, depth)
+        for name, value in values.items()
+        if name not in functions and name not in cls.costs
     }
     facts: dict[str, Any] = {"name": cls.__name__, "parameters": parameters}
     if functions:
@@ -164,7 +166,8 @@ def _restore(facts: Any, depth: int) -> Kernel:
 def _check_names(cls: type[Kernel], parameters: Mapping[str, Any], functions: Any) -> None:
     """Refuse parameters that this version does not know; those with defaults may be missing."""
     names = cls.functions
-    known = {field.name: field for field in fields(cls) if field.name not in names}  # type: ignore[arg-type]
+    unsaved = (*names, *cls.costs)
+    known = {field.name: field for field in fields(cls) if field.name not in unsaved}  # type: ignore[arg-type]
     needed = {name for name, field in known.items() if field.default is MISSING}
     if not needed <= parameters.keys() <= known.keys() or not functions.keys() <= set(names):
         got = ", ".join([*parameters, *functions])
