@@ -34,8 +34,14 @@ def searched(problem, **options):
 
 
 def assert_gap_is_true(got, exact):
-    """No true k-th value lies above its gap; without a gap the answer is the scan's."""
+    """No true k-th value lies above its gap; without a gap the answer is the scan's.
+
+    A proven hit is the scan's of its rank.
+    """
     assert (got.gap >= 0).all()
+    assert (got.indices == exact.indices)[got.proven].all()
+    assert (np.diff(got.proven.astype(int), axis=1) <= 0).all()  # the first ones of each row
+    assert got.proven[got.gap == 0].all()
     for row, gap in enumerate(got.gap.tolist()):
         # exact in rationals: a gap is a float64 rounded up
         missed = math.fsum([exact.values[row, -1], -got.values[row, -1], -gap])

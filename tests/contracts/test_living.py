@@ -361,10 +361,11 @@ class TestApproximation:
     @pytest.mark.parametrize("budget", [7, 40, 400])
     def test_budgets(self, removed, budget):
         index, queries = self.grown(removed=removed)
-        exact = index.search(queries, 7, algorithm="scan").values
+        exact = index.search(queries, 7, algorithm="scan")
         hits = index.search(queries, 7, budget=budget)
         assert hits.stats.kernel_evaluations <= budget * len(queries)
-        assert (exact[:, -1] <= hits.values[:, -1] + hits.gap).all()
+        assert (exact.values[:, -1] <= hits.values[:, -1] + hits.gap).all()
+        assert (hits.indices == exact.indices)[hits.proven].all()
         assert not np.isin(hits.ids, np.setdiff1d(np.arange(3000), index.ids)).any()
 
     def test_seconds(self):

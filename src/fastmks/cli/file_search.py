@@ -78,6 +78,7 @@ class Tally:
     of_scan: int = 0
     gap: float = 0.0
     n_strange: int = 0  # queries whose best value is 0, with every object searched
+    n_proven: int = 0
     started: float = field(default_factory=time.perf_counter)
 
     def add(self, hits: Hits | HitsAbove) -> None:
@@ -90,10 +91,13 @@ class Tally:
         if isinstance(hits, Hits):
             self.gap = max(self.gap, float(hits.gap.max(initial=0.0)))
             self.n_strange += int(((hits.values[:, 0] == 0.0) & (hits.gap == 0.0)).sum())
+            self.n_proven += int(hits.proven.sum())
 
     def __str__(self) -> str:
         share = self.evaluations / max(1, self.of_scan)
-        exact = "exact" if self.gap == 0.0 else f"largest gap {self.gap:.6g}"
+        exact = "exact"
+        if self.gap > 0.0:
+            exact = f"largest gap {self.gap:.6g}, {counted(self.n_proven, 'hit')} proven"
         return (
             f"{counted(self.n_queries, 'query')}, {counted(self.n_hits, 'hit')}, "
             f"{time.perf_counter() - self.started:.3g} s, "

@@ -50,12 +50,14 @@ def show_answers(answers: Answers) -> None:
             str(rank),
             str(name),
             f"{value:.7g}",
-            *map(_short, gap),
+            *map(_short, promises),
         ]
-        for query, rank, name, value, *gap in answers.rows()
+        for query, rank, name, value, *promises in answers.rows()
     ]
     show_table(answers.fields, rows)
 
 
-def _short(number: float) -> str:
-    return f"{number:.3g}"
+def _short(promise: float | bool) -> str:
+    if isinstance(promise, bool):
+        return "yes" if promise else "no"
+    return f"{promise:.3g}"

@@ -130,7 +130,7 @@ class DistributedHits(_Distributed[Hits]):
 
     Attributes
     ----------
-    values, indices, ids, gap : dask arrays
+    values, indices, ids, gap, proven : dask arrays
         As those of `fastmks.Hits`, in blocks as the queries are.
     blocks : tuple of Future
         The answers themselves, one for each partition of the queries.
@@ -182,6 +182,11 @@ class DistributedHits(_Distributed[Hits]):
     def gap(self) -> Any:
         """The most that the true k-th value of a query may lie above the returned one."""
         return self._array("gap", "<f8")
+
+    @property
+    def proven(self) -> Any:
+        """The hits that are certainly among the true k best."""
+        return self._array("proven", "?", self._k)
 
     def compute(self) -> Hits:
         """Bring the answers to the client.
@@ -295,7 +300,7 @@ def _write(answer: Answer, path: str) -> None:
     if isinstance(found, AboveFound):
         arrays["offsets"] = found.offsets
     else:
-        arrays["gap"] = found.gap
+        arrays |= {"gap": found.gap, "proven": found.proven}
     with fsspec.open(path, "wb") as file:
         np.savez(file, **arrays)
 

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from fastmks import _core
+from fastmks._util.arithmetic import own_arithmetic
 from fastmks._util.arrays import Array, Bools, Floats, Int64s
 from fastmks._util.progress import Progress
 from fastmks.engines.approximation import EXACT, Approximation
@@ -119,6 +120,23 @@ class TopKFound:
     gap: Floats
     cost: Cost
     ids: Array | None = None  # in answers of an index, not of an engine
+
+    @property
+    def proven(self) -> Bools:
+        """Which hits are certainly among the true k best."""
+        return proven_hits(self.values, self.gap)
+
+
+@own_arithmetic()
+def proven_hits(values: Floats, gap: Floats) -> Bools:
+    """Return which hits are certainly among the true k best, given values best first.
+
+    Every value that was not evaluated is at most the k-th one plus the gap, and a gap of 0 proves
+    the answer exact. A difference that is greater than the gap after rounding is greater before:
+    the gap is a float64, and rounding keeps the order.
+    """
+    proven: Bools = (values - values[:, -1:] > gap[:, None]) | (gap[:, None] == 0.0)
+    return proven
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from fastmks._util.arrays import Array, Bools, Floats, Int64s
 from fastmks._util.wording import counted
-from fastmks.engines.base import Cost
+from fastmks.engines.base import Cost, proven_hits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +118,9 @@ class Hits:
     gap : float64 array (n_queries,)
         The true k-th value of a query is at most this much above the returned one. 0 means that
         the answer is proven exact, ties included.
+    proven : bool array (n_queries, k)
+        The hits that are certainly among the true k best, and at their true rank. They come first
+        in each row; of an exact search all are proven.
     evaluated : bool array (n_objects,), or None
         With ``trace=True``, the objects whose values were evaluated for any of the queries, by
         position; bounds pruned the others.
@@ -140,6 +143,24 @@ class Hits:
     stats: Stats
     gap: Floats
     evaluated: Bools | None = None
+
+    @property
+    def proven(self) -> Bools:
+        """The hits that are certainly among the true k best.
+
+        Examples
+        --------
+        >>> import numpy as np, fastmks
+        >>> rng = np.random.default_rng(0)
+        >>> X, Q = rng.normal(size=(1000, 4)), rng.normal(size=(30, 4))
+        >>> index = fastmks.Index(X, algorithm="tree")
+        >>> exact, quick = index.search(Q, k=5), index.search(Q, k=5, budget=60)
+        >>> bool(exact.proven.all()), bool(quick.proven.any()), bool(quick.proven.all())
+        (True, True, False)
+        >>> bool((quick.indices == exact.indices)[quick.proven].all())
+        True
+        """
+        return proven_hits(self.values, self.gap)
 
     def __iter__(self) -> Iterator[Array]:
         yield self.values

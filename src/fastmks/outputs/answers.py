@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ class Answers:
     ids: Array
     values: Array
     gap: Array | None = None  # (n_queries,) of an approximate search
+    proven: Array | None = None  # of each hit, likewise
     k: int | None = None  # hits of each query, where all have the same number
 
     @property
@@ -52,7 +53,7 @@ class Answers:
         >>> answers_of(fastmks.Index([[1.0]]).search([[1.0]]), [0]).fields
         ('query', 'rank', 'id', 'value')
         """
-        return ("query", "rank", "id", "value", *(() if self.gap is None else ("gap",)))
+        return ("query", "rank", "id", "value", *(() if self.gap is None else ("gap", "proven")))
 
     def columns(self) -> dict[str, Array]:
         """Return the hits by field, one entry for each.
@@ -72,8 +73,9 @@ class Answers:
             "id": self.ids,
             "value": self.values,
         }
-        if self.gap is not None:
+        if self.gap is not None and self.proven is not None:
             columns["gap"] = np.repeat(self.gap, counts)
+            columns["proven"] = self.proven
         return columns
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
@@ -106,8 +108,10 @@ def answers_of(hits: Hits | HitsAbove, queries: Any, *, with_gap: bool = False) 
         return Answers(names, hits.offsets, hits.ids, hits.values)
     n_queries, k = hits.values.shape
     offsets = np.arange(n_queries + 1, dtype=np.int64) * k
-    gap = hits.gap if with_gap else None
-    return Answers(names, offsets, hits.ids.reshape(-1), hits.values.reshape(-1), gap, k)
+    answers = Answers(names, offsets, hits.ids.reshape(-1), hits.values.reshape(-1), k=k)
+    if not with_gap:
+        return answers
+    return replace(answers, gap=hits.gap, proven=hits.proven.reshape(-1))
 
 
 def no_utf8(answers: Answers, form: str) -> InvalidArgument:

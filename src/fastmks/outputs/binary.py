@@ -43,7 +43,7 @@ class _Sink(io.RawIOBase):
 
 
 def parquet_pieces(chunks: Iterable[Answers]) -> Iterator[bytes]:
-    """Yield the bytes of a Parquet file: columns query, rank, id, value, and gap if there is one.
+    """Yield the bytes of a Parquet file, with the columns of `Answers`.
 
     Examples
     --------
@@ -151,8 +151,8 @@ def npz_pieces(chunks: Iterable[Answers]) -> Iterator[bytes]:
             if k is None:
                 begins = answers.offsets[1:] + n_hits
                 arrays["offsets"] = begins if n_hits or spools else np.append([0], begins)
-            if answers.gap is not None:
-                arrays["gap"] = answers.gap
+            if answers.gap is not None and answers.proven is not None:
+                arrays |= {"gap": answers.gap, "proven": answers.proven}
             for name, array in arrays.items():
                 if name not in spools:
                     spools[name] = _Spool()
@@ -170,7 +170,7 @@ def _archive(spools: dict[str, _Spool], k: int | None) -> Iterator[bytes]:
     with zipfile.ZipFile(cast("IO[bytes]", sink), "w", zipfile.ZIP_STORED) as archive:
         for name, spool in spools.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                for piece in spool.pieces(k if name in ("ids", "values") else None):
+                for piece in spool.pieces(k if name in ("ids", "values", "proven") else None):
                     member.write(piece)
                     yield sink.drain()
     yield sink.drain()

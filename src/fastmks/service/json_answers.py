@@ -34,7 +34,8 @@ def search(
         progress=progress,
         **asked.options,
     )
-    return [_best(hits, i) for i in range(len(hits.values))], hits.stats
+    n_proven = hits.proven.sum(axis=1).tolist()
+    return [_best(hits, i, n) for i, n in enumerate(n_proven)], hits.stats
 
 
 def _search_above(
@@ -105,17 +106,19 @@ def _k(index: Index, asked: HttpSearch) -> int:
     return min(FEW, max(1, len(index) if only is None else len(set(only))))
 
 
-def _best(hits: Hits, query: int) -> dict[str, Any]:
+def _best(hits: Hits, query: int, n_proven: int) -> dict[str, Any]:
     gap = float(hits.gap[query])
     return {
         "hits": _pairs(hits.ids[query].tolist(), hits.values[query].tolist()),
         "gap": gap if math.isfinite(gap) else None,
+        "n_proven": n_proven,
     }
 
 
 def _above(hits: HitsAbove, query: int) -> dict[str, Any]:
     values, _ = hits[query]
-    return {"hits": _pairs(hits.ids_of(query).tolist(), values.tolist()), "gap": 0.0}
+    pairs = _pairs(hits.ids_of(query).tolist(), values.tolist())
+    return {"hits": pairs, "gap": 0.0, "n_proven": len(pairs)}
 
 
 def _pairs(ids: list[Any], values: list[float]) -> list[dict[str, Any]]:

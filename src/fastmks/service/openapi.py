@@ -130,6 +130,7 @@ def _answer(reader: Reader) -> dict[str, Schema]:
     return {
         "hits": {"type": "array", "items": hit},
         "gap": {"type": ["number", "null"], "minimum": 0},
+        "n_proven": _COUNT,
     }
 
 

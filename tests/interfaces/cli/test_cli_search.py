@@ -136,6 +136,8 @@ class TestSearch:
         assert rows_of(text) == rows_of_hits(want, range(23))
         gaps = [float(row["gap"]) for row in csv.DictReader(io.StringIO(text))]
         assert gaps == np.repeat(want.gap, 3).tolist()
+        proven = [row["proven"] == "True" for row in csv.DictReader(io.StringIO(text))]
+        assert proven == want.proven.ravel().tolist()
 
     def test_chunks_have_draws_of_their_own_and_the_same_each_time(self, fastmks_):
         np.save("same.npy", np.repeat(Q[:1], 40, axis=0))

@@ -138,6 +138,8 @@ class TestApproximate:
         assert hits.stats.kernel_evaluations <= 60 * len(self.queries)
         assert (self.exact.values[:, -1] <= hits.values[:, -1] + hits.gap).all()
         assert (hits.gap > 0).any()
+        assert (hits.indices == self.exact.indices)[hits.proven].all()
+        assert not hits.proven.all()
         with pytest.raises(InvalidArgument, match="at least 30 evaluations.*6 shards.*budget=29"):
             sharded.search(self.queries, k=5, budget=29)
 
@@ -366,6 +368,7 @@ class TestDistributedQueries:
             np.testing.assert_array_equal(hits.indices.compute(scheduler=client), wanted.indices)
             np.testing.assert_array_equal(hits.ids.compute(scheduler=client), wanted.ids)
             assert not hits.gap.compute(scheduler=client).any()
+            assert hits.proven.compute(scheduler=client).all()
             assert_identical(hits.compute(), wanted)
         files = hits.write(tmp_path / "answers")
         parts = [np.load(file) for file in files]

@@ -225,6 +225,7 @@ def test_options_are_those_of_a_search(digits):
             answer = client.post("/v1/search", json={"query": query, **with_k}).json()
             assert ids_and_values(answer) == (wanted.ids[0].tolist(), wanted.values[0].tolist())
             assert answer["gap"] == wanted.gap[0]
+            assert answer["n_proven"] == wanted.proven.sum()
             assert answer["stats"]["evaluations"] == wanted.stats.kernel_evaluations
     above = index.search_above([query], 1.5)
     answer = digits.post("/v1/search", json={"query": query, "threshold": 1.5}).json()

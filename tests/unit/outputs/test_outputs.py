@@ -121,11 +121,12 @@ def test_arrays_come_back(tmp_path, ids, chunk):
     write_answers(tmp_path / "hits.npz", answers(ids, names, chunk=chunk, with_gap=True))
     hits = index_of(ids).search(Q, 3)
     with np.load(tmp_path / "hits.npz", allow_pickle=False) as found:
-        assert set(found) == {"queries", "ids", "values", "gap"}
+        assert set(found) == {"queries", "ids", "values", "gap", "proven"}
         assert np.array_equal(found["values"], hits.values)
         assert np.array_equal(found["ids"], hits.ids)
         assert found["queries"].tolist() == names
         assert found["gap"].tolist() == [0.0] * len(Q)
+        assert np.array_equal(found["proven"], np.ones((len(Q), 3), dtype=bool))
 
 
 @pytest.mark.parametrize("chunk", [1, 4, 9])
@@ -151,7 +152,7 @@ def test_no_hits_at_all(tmp_path, form, ids):
         assert read_rows(path, form) == ([], [])
 
 
-def test_a_gap_is_written_where_there_is_one(tmp_path):
+def test_gaps_and_what_is_proven_are_written_where_asked_for(tmp_path):
     hits = Index(X, algorithm="tree").search(Q, 2, budget=3)
     for form in ("csv", "jsonl", "parquet"):
         write_answers(tmp_path / f"hits.{form}", [answers_of(hits, range(9), with_gap=True)])
@@ -161,6 +162,9 @@ def test_a_gap_is_written_where_there_is_one(tmp_path):
         ).tolist()
     table = parquet.read_table(tmp_path / "hits.parquet")
     assert table.column("gap").to_pylist() == np.repeat(hits.gap, 2).tolist()
+    assert table.column("proven").to_pylist() == hits.proven.ravel().tolist()
+    lines = (tmp_path / "hits.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["proven"] for line in lines] == hits.proven.ravel().tolist()
 
 
 class StopError(Exception):
