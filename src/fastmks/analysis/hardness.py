@@ -262,7 +262,7 @@ def hardness(
 
 def _check_mercer(space: Space) -> None:
     if not space.is_mercer:
-        culprit = next(leaf for _, leaf in leaves(space.kernel) if not leaf.is_mercer)
+        culprit = next(leaf for _, leaf in leaves(space.kernel) if leaf.is_mercer is False)
         advice = culprit.mercer_advice or "Take one that is."
         raise NotMercerError(
             "kernel must be Mercer, since distances and directions come from it; "

@@ -95,8 +95,13 @@ class Space:
 
     @property
     def is_mercer(self) -> bool:
-        """Whether the kernel is known to be Mercer on these objects."""
+        """Whether the kernel is Mercer on these objects, as far as anybody said."""
         return _is_mercer(self.kernel, self.objects, ())
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether "auto" may rely on the kernel being Mercer on these objects."""
+        return self.is_mercer and all(leaf.is_trusted for _, leaf in leaves(self.kernel))
 
     @property
     def has_bounds(self) -> bool:

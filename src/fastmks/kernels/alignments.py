@@ -175,7 +175,7 @@ class LocalAlignment(_AlignmentKernel, NormalizedKernel):
             self.gap_extend,
             self.beta,
             is_normalized,
-            self.is_mercer,
+            self.is_mercer is True,
         )
 
 

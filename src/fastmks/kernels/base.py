@@ -45,7 +45,8 @@ class Kernel(ABC):
     def mercer_columns(self) -> float:
         """Most columns for which the kernel is Mercer: infinity for always, 0 for never.
 
-        For objects without columns it is one of these two.
+        For objects without columns it is one of these two. A function that was not declared counts
+        as always: engines that rely on it are used where the caller asks for them.
         """
 
     @property
@@ -59,8 +60,11 @@ class Kernel(ABC):
         """The least interval known to hold every value."""
 
     @property
-    def is_mercer(self) -> bool:
-        """Whether the kernel is Mercer on every set of objects, however many columns they have."""
+    def is_mercer(self) -> bool | None:
+        """Whether the kernel is Mercer on every set of objects, however many columns they have.
+
+        None where it depends on a function that was not declared to be a Mercer kernel, or not.
+        """
         return self.mercer_columns == math.inf
 
     def __call__(self, x: Any, y: Any) -> float:
@@ -186,6 +190,11 @@ class Sum(Kernel):
         return min(term.mercer_columns for term in self.terms)
 
     @property
+    def is_mercer(self) -> bool | None:
+        """Whether every term is."""
+        return _all_mercer(self.terms)
+
+    @property
     def value_range(self) -> tuple[float, float]:
         """The sum of the terms' ranges."""
         lows, highs = zip(*(term.value_range for term in self.terms), strict=True)
@@ -218,6 +227,11 @@ class Product(Kernel):
         return min(factor.mercer_columns for factor in self.factors)
 
     @property
+    def is_mercer(self) -> bool | None:
+        """Whether every factor is."""
+        return _all_mercer(self.factors)
+
+    @property
     def is_normalized(self) -> bool:
         """Whether every factor is."""
         return all(factor.is_normalized for factor in self.factors)
@@ -235,6 +249,14 @@ class Product(Kernel):
         return " * ".join(map(_in_parentheses, self.factors))
 
 
+def _all_mercer(parts: tuple[Kernel, ...]) -> bool | None:
+    """Return whether all parts are Mercer: None where some are unknown, and no other is not."""
+    known = [part.is_mercer for part in parts]
+    if False in known:
+        return False
+    return None if None in known else True
+
+
 def _times(a: float, b: float) -> float:
     return 0.0 if a == 0.0 or b == 0.0 else a * b
 
@@ -248,6 +270,11 @@ class _OfOne(Kernel):
     def mercer_columns(self) -> float:
         """The columns of the inner kernel."""
         return self.kernel.mercer_columns
+
+    @property
+    def is_mercer(self) -> bool | None:
+        """Whether the inner kernel is."""
+        return self.kernel.is_mercer
 
     @property
     def is_normalized(self) -> bool:
@@ -323,7 +350,7 @@ class Normalized(_OfOne):
     @property
     def value_range(self) -> tuple[float, float]:
         """Within -1 and 1 for a Mercer kernel, from 0 where the kernel has no negative values."""
-        limit = 1.0 if self.is_mercer else math.inf
+        limit = math.inf if self.is_mercer is False else 1.0
         return (0.0 if self.kernel.value_range[0] >= 0.0 else -limit, limit)
 
 

@@ -45,6 +45,11 @@ class ObjectKernel(Kernel):
         return "Pass algorithm='scan'."
 
     @property
+    def is_trusted(self) -> bool:
+        """Whether "auto" may rely on its being Mercer: it was proven, or the caller declared it."""
+        return True
+
+    @property
     @abstractmethod
     def store_key(self) -> Hashable:
         """The key of its stores: kernels with equal keys read objects into the same store."""
@@ -96,7 +101,7 @@ class ObjectKernel(Kernel):
 
     def is_mercer_on(self, store: Store) -> bool:
         """Whether the kernel is Mercer on the objects of this store and queries like them."""
-        return self.is_mercer
+        return self.is_mercer is not False
 
 
 class NormalizedKernel(ObjectKernel):

@@ -218,7 +218,7 @@ class _FunctionKernel(_PythonKernel):
 
     def make_space(self, store: Store, isa: str) -> _core.Space:
         """Return the space that calls the function."""
-        rtol = self.rtol if self.is_mercer else math.inf
+        rtol = math.inf if self.is_mercer is False else self.rtol
         if self._compiled is None:
             return self._make_python_space(store, rtol, isa)
         rows = read_only(cast(DenseStore, store).array)
@@ -252,10 +252,12 @@ class Custom(_FunctionKernel):
         most ``rtol * sqrt(K(x, x) * K(y, y))``. At most 0.01; for arithmetic in float32 use 1e-5.
     name : str, optional
         The name to print.
-    is_mercer : bool, default True
-        Whether the function is a Mercer kernel, which trees need. Values that contradict it are a
-        `NotMercerError`, but not every function that is none gets caught: if you are not sure,
-        say False.
+    is_mercer : bool, optional
+        Whether the function is a Mercer kernel, which trees and pivots need. With True,
+        ``algorithm="auto"`` uses them where they save time. Where it is not given, they are used
+        only in searches that ask for them by name. Values that contradict it are a
+        `NotMercerError`, but not every function that is none gets caught: say True only if you
+        know it.
     symmetric : bool, default False
         Whether ``function(x, y)`` and ``function(y, x)`` are always the same float64, bit for bit.
         `Index.search_self` then evaluates each pair once, when it scans. One pair of each object
@@ -289,15 +291,15 @@ class Custom(_FunctionKernel):
     self_values: Callable[[Any], Any] | None = field(default=None, kw_only=True)
     rtol: float = field(default=_DEFAULT_RTOL, kw_only=True)
     name: str | None = field(default=None, kw_only=True)
-    is_mercer: bool = field(default=True, kw_only=True)
+    is_mercer: bool | None = field(default=None, kw_only=True)
     symmetric: bool = field(default=False, kw_only=True)
     workers: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rtol", check_rtol(self.rtol))
         self._check_common()
-        if not isinstance(self.is_mercer, bool):
-            raise InvalidArgument(f"is_mercer must be True or False; got {self.is_mercer!r}.")
+        if self.is_mercer is not None and not isinstance(self.is_mercer, bool):
+            raise InvalidArgument(f"is_mercer must be True, False or None; got {self.is_mercer!r}.")
         if self._compiled is not None:
             for option in ("block", "self_values", "workers"):
                 if getattr(self, option) is not None:
@@ -315,8 +317,13 @@ class Custom(_FunctionKernel):
 
     @property
     def mercer_columns(self) -> float:
-        """The user's `is_mercer`: always or never."""
-        return math.inf if self.is_mercer else 0.0
+        """Always, or never where the user says that it is not Mercer."""
+        return 0.0 if self.is_mercer is False else math.inf
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether the user says that it is Mercer."""
+        return self.is_mercer is True
 
     @property
     def _functions(self) -> Functions:
@@ -336,8 +343,8 @@ class Custom(_FunctionKernel):
         options: dict[str, Any] = super()._options
         if self.rtol != _DEFAULT_RTOL:
             options["rtol"] = self.rtol
-        if not self.is_mercer:
-            options["is_mercer"] = False
+        if self.is_mercer is not None:
+            options["is_mercer"] = self.is_mercer
         return options
 
 

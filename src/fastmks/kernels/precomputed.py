@@ -38,6 +38,11 @@ class _MatrixKernel(ObjectKernel):
     finite_advice = "Pass a matrix of finite numbers."
 
     @property
+    def is_trusted(self) -> bool:
+        """Never: `is_mercer` is True unless the caller says otherwise, and a scan only reads."""
+        return False
+
+    @property
     def store_key(self) -> Hashable:
         """Equal for all; a greater `rtol` lets more matrices pass for symmetric."""
         return "values", self.rtol

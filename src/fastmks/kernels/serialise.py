@@ -8,7 +8,7 @@ from typing import Any
 from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.kernels.base import Kernel
 from fastmks.kernels.compiled import find_compiled
-from fastmks.kernels.own import function_label, has_functions
+from fastmks.kernels.own import Custom, function_label, has_functions
 from fastmks.kernels.registry import as_kernel, known_kernels
 from fastmks.kernels.substitution import Substitution
 
@@ -74,6 +74,8 @@ def _facts(kernel: Kernel, depth: int) -> dict[str, Any]:
         for name, value in values.items()
         if name not in functions and name not in cls.costs
     }
+    if isinstance(kernel, Custom):  # a declaration comes with the function, which is not saved
+        parameters["is_mercer"] = kernel.is_mercer is not False
     facts: dict[str, Any] = {"name": cls.__name__, "parameters": parameters}
     if functions:
         facts["functions"] = {
@@ -159,6 +161,8 @@ def _restore(facts: Any, depth: int) -> Kernel:
         raise IndexFileError(f"{name} in the file must have its parameters by name.")
     _check_names(cls, parameters, functions)
     arguments = {key: _value(value, depth) for key, value in parameters.items()}
+    if cls is Custom and arguments.get("is_mercer") is True:
+        arguments["is_mercer"] = None
     arguments |= {key: _stand_in(value) for key, value in functions.items()}
     return _make(cls, arguments)  # type: ignore[no-any-return]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fastmks import Index, InvalidArgument, KernelValueError
+from fastmks import Index, InvalidArgument, KernelValueError, load
 from fastmks import kernels as K
 from support.comparing import assert_identical
 from support.kinds.own import common_letters, dot, dots, is_near, nearness, squares
@@ -135,6 +135,7 @@ def test_kernels_are_values():
     assert K.Custom(dot) != K.Custom(common_letters)
     assert K.Custom(dot) != K.Custom(dot, rtol=1e-5)
     assert K.Custom(dot) != K.Custom(dot, is_mercer=False)
+    assert K.Custom(dot) != K.Custom(dot, is_mercer=True)
     assert K.Custom(dot) != K.Similarity(dot)
     assert K.Custom(comparer.compare) == K.Custom(comparer.compare)
     assert {K.Custom(comparer): 1}[K.Custom(comparer)] == 1
@@ -175,3 +176,25 @@ def test_kernels_are_values():
 def test_parameters_are_checked(make, words):
     with pytest.raises(InvalidArgument, match=words):
         make()
+
+
+def test_a_function_is_mercer_when_its_user_says_so():
+    unknown, declared = K.Custom(dot), K.Custom(dot, is_mercer=True)
+    denied = K.Custom(dot, is_mercer=False)
+    assert (unknown.is_mercer, declared.is_mercer, denied.is_mercer) == (None, True, False)
+    assert repr(declared) == "Custom(dot, is_mercer=True)"
+    assert K.as_kernel(dot).is_mercer is None
+    assert (2.0 * unknown + K.Linear()).is_mercer is None
+    assert (K.Normalized(unknown) * declared).is_mercer is None
+    assert (K.OnField(0, declared) + K.Linear()).is_mercer is True
+    assert (unknown + denied).is_mercer is False
+    assert (unknown * K.Tanh()).is_mercer is False
+
+
+@pytest.mark.parametrize("is_mercer", [None, True])
+def test_a_file_holds_no_declaration_about_a_function(is_mercer, tmp_path):
+    rows, path = np.ones((2, 1)), tmp_path / "numbers.fmks"
+    Index(rows, K.Custom(dot, is_mercer=is_mercer)).save(path)
+    assert load(path, kernel=dot).kernel.is_mercer is None
+    given = K.Custom(dot, is_mercer=True)
+    assert load(path, kernel=given).kernel.is_mercer is True

@@ -170,10 +170,10 @@ def _serves(space: Space) -> bool:
 
 def _check_kernel(space: Space) -> None:
     if not space.is_mercer:
-        advice = next(leaf.tree_advice for _, leaf in leaves(space.kernel) if not leaf.is_mercer)
+        culprit = next(leaf for _, leaf in leaves(space.kernel) if leaf.is_mercer is False)
         raise NotMercerError(
             f"{space.kernel!r} is not Mercer on {space.objects.kind}, "
-            f"and bounds from pivots hold for Mercer kernels only. {advice}"
+            f"and bounds from pivots hold for Mercer kernels only. {culprit.tree_advice}"
         )
     if not np.isfinite(space.rounding).all():
         raise InvalidArgument(

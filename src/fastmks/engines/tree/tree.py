@@ -203,4 +203,4 @@ def _advice(space: Space) -> str:
             "Pass algorithm='filter' or 'auto', which search exactly in the order of the kernel's "
             "upper bounds."
         )
-    return next(leaf.tree_advice for _, leaf in leaves(space.kernel) if not leaf.is_mercer)
+    return next(leaf.tree_advice for _, leaf in leaves(space.kernel) if leaf.is_mercer is False)
