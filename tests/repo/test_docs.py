@@ -274,9 +274,12 @@ def reasons():
 def test_every_reason_of_the_planner_is_explained():
     page = (ROOT / "docs" / "guides" / "choosing.md").read_text()
     found = set(reasons())
-    assert len(found) == 11
-    explained = set(re.findall(r"^\| ([^|`]+) \| (?:scan|filter) \|", page, re.MULTILINE))
+    assert len(found) == 12
+    explained = set(re.findall(r"^\| ([^|`]+) \| (?:scan|filter|filter, tree|any) \|", page, re.M))
     assert explained == found
+    for name, reason in vars(planner).items():  # those of single engines
+        if name.isupper() and name[0] != "_" and isinstance(reason, str) and reason not in found:
+            assert f"| {reason} |" in page
     assert "smaller parts are planned apart)" in page
 
 

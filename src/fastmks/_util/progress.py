@@ -1,9 +1,10 @@
 """Progress bars for long work, only where asked for, and a way to stop the work."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from fastmks import _core
 
@@ -58,6 +59,33 @@ def checked_work(check: Callable[[], None]) -> Iterator[None]:
     before = _core.set_check(check)
     try:
         yield
+    finally:
+        _core.set_check(before)
+
+
+class TooLong(Exception):  # noqa: N818, no error: nobody sees it
+    """Work took longer than it was allowed."""
+
+
+@contextmanager
+def limited_work(progress: Progress, seconds: float) -> Iterator[Progress]:
+    """Yield a progress without a bar for work that may take this long; raise `TooLong` after it.
+
+    The checks of the progress, and of work around this, go on.
+    """
+    ends = time.perf_counter() + seconds
+    before: Any = None
+
+    def check() -> None:
+        progress.check_now()
+        if before is not None:
+            before()
+        if time.perf_counter() > ends:
+            raise TooLong
+
+    before = _core.set_check(check)
+    try:
+        yield Progress(False, check)
     finally:
         _core.set_check(before)
 

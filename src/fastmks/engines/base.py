@@ -1,8 +1,8 @@
 """The request to an engine, and its answers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -178,6 +178,21 @@ class Engine(Protocol):
     def above(self, request: SearchRequest, thresholds: Floats) -> AboveFound:
         """Return all at or above each query's threshold."""
         ...
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A structure that could be built, and its forecast cost on one thread.
+
+    `build` takes the number of threads and the progress.
+    """
+
+    space: Space
+    build_seconds: float
+    seconds_per_query: float
+    basis: str
+    build: Callable[[int, Progress], Any]
+    evaluations: float | None = None  # of a query, where values were evaluated for the forecast
 
 
 def plain_int64(array: Array) -> Int64s:

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from fastmks._util.fork_safe import Lock
 from fastmks._util.progress import Progress
-from fastmks.engines.base import plain_int64
+from fastmks.engines.base import Offer, plain_int64
 from fastmks.engines.faults import Namer
-from fastmks.engines.filters.base import CoreFilter, FilterOffer
+from fastmks.engines.filters.base import CoreFilter
 from fastmks.engines.filters.choose import build_filter, has_filter, has_offer, restore_filter
 from fastmks.engines.scan import Scan
 from fastmks.engines.space import Space
@@ -28,6 +28,8 @@ class _Built:
     space: Space
     tree: Tree | None = None
     filter: CoreFilter | None = None
+    # A tree beside a filter, until searches show which is faster. It has objects of its own.
+    tried_tree: Tree | None = None
 
 
 class BuiltEngines:
@@ -44,7 +46,7 @@ class BuiltEngines:
         filter: CoreFilter | None = None,  # noqa: A002, as the method is called
     ) -> None:
         self._built = _Built(space, tree, filter)
-        self._base = base
+        self.base = base
         self._threads = threads
         self._name = name
         self._building = Lock(
@@ -70,7 +72,7 @@ class BuiltEngines:
 
     @property
     def has_offer(self) -> bool:
-        """Whether the cost of a filter can be forecast before it is built."""
+        """Whether the cost of a filter can be forecast without evaluations."""
         return has_offer(self.space)
 
     @property
@@ -87,6 +89,17 @@ class BuiltEngines:
     def built_tree(self) -> Tree | None:
         """The tree; None where none is built."""
         return self._built.tree
+
+    @property
+    def tree_to_search(self) -> Tree | None:
+        """The tree, or the one that is tried; None where there is none."""
+        built = self._built
+        return built.tried_tree if built.tree is None else built.tree
+
+    @property
+    def has_tried_tree(self) -> bool:
+        """Whether a tree beside a filter is tried."""
+        return self._built.tried_tree is not None
 
     @property
     def has_built_tree(self) -> bool:
@@ -107,12 +120,14 @@ class BuiltEngines:
             n_bytes += built.space.order.nbytes
         if built.tree is not None:
             n_bytes += built.tree.n_bytes
+        if built.tried_tree is not None:
+            n_bytes += built.tried_tree.n_bytes + built.tried_tree.space.objects.n_bytes
         return n_bytes + (0 if built.filter is None else built.filter.n_bytes)
 
     def filter(
         self,
         progress: Progress,
-        offer: FilterOffer | None = None,
+        offer: Offer | None = None,
         like: CoreFilter | None = None,
     ) -> CoreFilter:
         """Return the filter; built now if it was not needed before, as offered, or like another."""
@@ -123,6 +138,7 @@ class BuiltEngines:
             built = self._built
             if built.filter is not None:
                 return built.filter
+            made: CoreFilter
             threads = built.space.threads(self._threads)
             if offer is not None and offer.space is built.space:
                 made = offer.build(threads, progress)
@@ -131,7 +147,7 @@ class BuiltEngines:
                     built.space,
                     threads=threads,
                     progress=progress,
-                    name=lambda place: self._name(built.space.slot(place)),
+                    name=self.name_place,
                     like=like,
                 )
             self._built = replace(built, filter=made)
@@ -153,16 +169,40 @@ class BuiltEngines:
             built = self._built
             if built.tree is not None:
                 return built.tree
-            tree = build_tree(
-                built.space,
-                base=self._base,
-                threads=self._threads,
-                progress=progress,
-                name=self._name,
-            )
+            tree = built.tried_tree
+            if tree is None:
+                tree = self._build_tree(built.space, progress)
             # A filter keeps the objects in their order before; the next search builds a new one.
             self._built = _Built(tree.space, tree=tree)
             return tree
+
+    def try_tree(self, progress: Progress) -> Tree:
+        """Return the cover tree; built now if there is none, beside the filter if there is one."""
+        built = self._built
+        if built.filter is None or self.tree_to_search is not None:
+            return self.tree_to_search or self.tree(progress)
+        with self._building.alone(progress.check):
+            tree = self._build_tree(built.space, progress)
+            self._built = replace(self._built, tried_tree=tree)
+            return tree
+
+    def end_trial(self, *, keep_tree: bool) -> None:
+        """Keep the tree that was tried, without the filter, or drop it."""
+        with self._building.alone():
+            tree = self._built.tried_tree
+            if tree is None:
+                return
+            kept = _Built(tree.space, tree=tree)
+            self._built = kept if keep_tree else replace(self._built, tried_tree=None)
+
+    def _build_tree(self, space: Space, progress: Progress) -> Tree:
+        return build_tree(
+            space, base=self.base, threads=self._threads, progress=progress, name=self._name
+        )
+
+    def name_place(self, place: int) -> str:
+        """Return the text that errors use for the object at a place."""
+        return self._name(self.space.slot(place))
 
     def record(self, *, encode: Callable[[Any], bytes] | None = None) -> Record:
         """Return the objects and the engines built for them, for a file; see `Objects.record`."""

@@ -391,20 +391,21 @@ class Index:
         k: int = 1,
         *,
         only: Any = None,
+        algorithm: str | None = None,
         threads: int | None = None,
         progress: bool | Progress = False,
     ) -> Plan:
-        """Return the plan of ``algorithm="auto"`` for a search: the engine, and why.
+        """Return the plan of a search: the engine that this index uses for it, and why.
 
         Parameters
         ----------
-        queries, k, only, threads, progress
+        queries, k, only, algorithm, threads, progress
             As in `search`.
 
         Returns
         -------
         Plan
-            Prints as a table: the cost of each engine, and the basis of that figure.
+            Prints as a table: the cost of each engine, and the reason for or against it.
             ``plan.as_dict()`` has the same as plain values.
 
         Examples
@@ -415,12 +416,19 @@ class Index:
         'scan'
         """
         snapshot = self._current.snapshot
+        algorithm = snapshot.settings.chosen_algorithm(algorithm)
         among = snapshot.chosen(only)
         checked_k = check_k(k, snapshot.n_among(among), "objects to search")
         spaces = snapshot.queries(queries)
         threads, progress = snapshot.threads(threads), as_progress(progress)
         requests = [
-            SearchRequest(queries=space, among=slots, threads=threads, progress=progress)
+            SearchRequest(
+                queries=space,
+                among=slots,
+                algorithm=algorithm,
+                threads=threads,
+                progress=progress,
+            )
             for space, slots in zip(spaces, among, strict=True)
         ]
         return snapshot.plan(requests, checked_k)

@@ -1,44 +1,90 @@
 """Choose the engine of a search from measurements on these objects, on this machine."""
 
+import math
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from fastmks._util.arrays import Int64s
+from fastmks._util.progress import Progress, TooLong, limited_work
 from fastmks._util.wording import counted
 from fastmks.engines.approximation import EXACT
-from fastmks.engines.base import Engine, SearchRequest
-from fastmks.engines.filters.base import FilterOffer
-from fastmks.engines.filters.choose import guess_filter_seconds, offer_filter
+from fastmks.engines.base import Engine, Offer, SearchRequest
+from fastmks.engines.filters.choose import (
+    guess_filter_seconds,
+    has_filter,
+    has_offer,
+    offer_filter,
+)
+from fastmks.engines.space import Space
+from fastmks.engines.tree.offer import guess_tree_seconds, offer_tree, tree_serves
+from fastmks.engines.tree.single_search import WalkedTree
+from fastmks.errors import FastmksError, NotMercerError
 from fastmks.index.built_engines import BuiltEngines
+from fastmks.kernels.object_kernel import leaves
+from fastmks.kernels.own import has_functions
+
+# Why an engine is not used, beside the reasons of plans.
+NO_BOUND = "no inexpensive bound is known for this kernel"
+NOT_DECLARED = "the kernel is not declared to be Mercer"
+NOT_MERCER = "its bounds need a Mercer kernel"
+NO_ROUNDING = "its values have no known rounding error"
+FEW_QUERIES = "so few queries are not worth it"
+TOO_MUCH = "its bounds leave too much to evaluate"
+NOT_HERE = "it is not built for searches like this"
+CANNOT = "it cannot be built for these objects"
+SLOWER = "it was slower"
+UNMEASURED = "not measured yet"
 
 _FEW_OBJECTS = 512  # are scanned quickly
+_FEW_EXPENSIVE = 64  # where an evaluation takes long
 _MANY_HITS = 32  # bounds prune too little where one object in this many is a hit
 _N_RACED = 8  # queries on which two engines are compared
 _TOO_SLOW = 3.0  # a forecast errs above: samples have fewer close neighbours than all objects
 _FORGETTING = 1.1  # an engine that was slower than it was once may have become slower
 _N_TRIES = 3  # searches before a slow engine is given up: the machine may have been busy
 _N_TRIED = 64  # and queries: for the first ones the caches are cold
-_HOPELESS = 10.0  # times slower: the engine is not tried again
+_HOPELESS = 10.0  # times slower, for the first query: the engine is not tried again
+_SLOWER = 2.0  # the same for later ones
+_LEAST_ALLOWANCE = 0.02  # seconds of sampling or building
+_PATIENCE = 2.0  # it may take this many times longer: the machine may be busy
 _N_SETTLED = 64  # searches that a choice lasts once it is clear
 _CLEARLY = 1.2  # times faster
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """The forecast cost of a search with one engine."""
+    """The cost of a search with one engine, as far as it is known, and the reason for or against.
 
-    seconds_per_query: float
-    build_seconds: float
+    Attributes
+    ----------
+    seconds_per_query : float or None
+        Measured, or forecast from a sample; None where neither was done.
+    build_seconds : float or None
+        The time to build what is missing; None where nothing can or need be built.
+    basis : str
+        Where the figures come from.
+    reason : str
+        Why the engine is used or not.
+    evaluations : float or None
+        Evaluations of a query.
+    """
+
+    seconds_per_query: float | None
+    build_seconds: float | None
     basis: str
+    reason: str = ""
+    evaluations: float | None = None
 
-    def seconds(self, n_queries: int) -> float:
+    def seconds(self, n_queries: int) -> float | None:
         """Return the seconds of a search, including what must be built for it."""
-        return self.build_seconds + n_queries * self.seconds_per_query
+        if self.seconds_per_query is None:
+            return None
+        return (self.build_seconds or 0.0) + n_queries * self.seconds_per_query
 
 
 @dataclass(frozen=True)
@@ -78,10 +124,11 @@ class Plan:
     def is_clear(self) -> bool:
         """Whether earlier searches show that another engine would be much slower."""
         own = self.forecasts.get(self.algorithm)
-        others = [one for name, one in self.forecasts.items() if name != self.algorithm]
-        if own is None or own.seconds_per_query <= 0.0 or own.build_seconds > 0.0 or not others:
+        if own is None or not own.seconds_per_query or own.build_seconds:
             return False
-        return all(one.seconds_per_query > _CLEARLY * own.seconds_per_query for one in others)
+        times = [one.seconds_per_query for one in self.forecasts.values() if one is not own]
+        known = [seconds for seconds in times if seconds is not None]
+        return bool(known) and min(known) > _CLEARLY * own.seconds_per_query
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plan as plain values.
@@ -99,13 +146,20 @@ class Plan:
         search = f"{asked}, k = {self.k}, among {among}"
         lines = [f"{search}: {self.algorithm}, since {self.reason}."]
         if self.forecasts:
-            lines.append(f"{'engine':<8}{'seconds':>12}{'per query':>12}{'to build':>12}  basis")
-        for name, forecast in self.forecasts.items():
             lines.append(
-                f"{name:<8}{forecast.seconds(self.n_queries):>12.3g}"
-                f"{forecast.seconds_per_query:>12.3g}{forecast.build_seconds:>12.3g}  "
-                f"{forecast.basis}"
+                f"{'engine':<8}{'seconds':>12}{'per query':>12}{'evaluations':>13}"
+                f"{'to build':>12}  why"
             )
+        for name, forecast in self.forecasts.items():
+            figures = (
+                (forecast.seconds(self.n_queries), 12),
+                (forecast.seconds_per_query, 12),
+                (forecast.evaluations, 13),
+                (forecast.build_seconds, 12),
+            )
+            shown = "".join(f"{'-' if n is None else f'{n:.3g}':>{w}}" for n, w in figures)
+            why = "; ".join(text for text in (forecast.reason, forecast.basis) if text)
+            lines.append(f"{name:<8}{shown}  {why}")
         lines.append(f"Decided in {self.planning_seconds:.3g} s.")
         return "\n".join(lines)
 
@@ -117,125 +171,414 @@ class _Measured:
     seconds: float
     n_queries: int = 0
     n_searches: int = 0
+    evaluations: float = 0.0  # of all queries
 
-    def add(self, seconds: float, n_queries: int) -> None:
+    def add(self, seconds: float, n_queries: int, evaluations: int) -> None:
         """Record a search, by its seconds for each query."""
         self.seconds = min(seconds, _FORGETTING * self.seconds)
         self.n_queries += n_queries
         self.n_searches += 1
+        self.evaluations += evaluations
+
+    @property
+    def is_tried(self) -> bool:
+        """Whether the engine has had enough searches to be judged."""
+        return self.n_searches >= _N_TRIES and self.n_queries >= _N_TRIED
+
+    def may_beat(self, seconds: float) -> bool:
+        """Whether it may still be faster than an engine of this time: the first queries mislead."""
+        if self.is_tried:
+            return False
+        return self.seconds <= max(_SLOWER, _HOPELESS / max(self.n_queries, 1)) * seconds
+
+    def forecast(self, threads: int, share: float = 1.0) -> Forecast:
+        """Return the forecast for a share of the objects."""
+        return Forecast(
+            self.seconds * share / threads,
+            0.0,
+            f"{counted(self.n_queries, 'query')} before",
+            evaluations=self.evaluations * share / max(self.n_queries, 1),
+        )
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """An engine beside the scan: what it needs, and how it is sampled, built and found.
+
+    `objection` says why it does not serve a space. `guess` is the seconds of sampling an offer.
+    """
+
+    name: str
+    objection: Callable[[Space], str]
+    guess: Callable[[Space], float]
+    offer: Callable[..., Offer]
+    build: Callable[[BuiltEngines, Progress, Offer | None], object]
+    engine: Callable[[BuiltEngines, SearchRequest], Engine | None]
+
+
+def _filter_objection(space: Space) -> str:
+    if not has_filter(space):
+        return NO_BOUND
+    return "" if has_offer(space) or space.is_trusted else NOT_DECLARED
+
+
+def _tree_objection(space: Space) -> str:
+    if not space.is_mercer:
+        return NOT_MERCER
+    if not space.is_trusted:
+        return NOT_DECLARED
+    return "" if tree_serves(space) else NO_ROUNDING
+
+
+def _offer_filter(engines: BuiltEngines, *arguments: Any, **options: Any) -> Offer:
+    return offer_filter(engines.space, *arguments, name=engines.name_place, **options)
+
+
+def _offer_tree(engines: BuiltEngines, *arguments: Any, **options: Any) -> Offer:
+    return offer_tree(
+        engines.space, *arguments, base=engines.base, name=engines.name_place, **options
+    )
+
+
+def _built_filter(engines: BuiltEngines, request: SearchRequest) -> Engine | None:
+    if engines.built_filter is None and engines.space.has_bounds:
+        return engines.filter(request.progress)
+    return engines.built_filter
+
+
+def _built_tree(engines: BuiltEngines, request: SearchRequest) -> Engine | None:
+    # Its answers must not depend on times: those of an approximate search do, in a tree.
+    tree = None if request.approximation.given() else engines.tree_to_search
+    return None if tree is None else WalkedTree(tree, request.traversal)
+
+
+_CANDIDATES = (
+    _Candidate(
+        "filter",
+        _filter_objection,
+        guess_filter_seconds,
+        _offer_filter,
+        lambda engines, progress, offer: engines.filter(progress, offer),
+        _built_filter,
+    ),
+    _Candidate(
+        "tree",
+        _tree_objection,
+        guess_tree_seconds,
+        _offer_tree,
+        lambda engines, progress, _: engines.try_tree(progress),
+        _built_tree,
+    ),
+)
 
 
 @dataclass
 class Planner:
     """The choice between the engines of one segment, from the times of its searches.
 
-    Every engine gives the same answers, so a wrong choice costs time and nothing else. A filter is
-    built once scans have cost as much as building it: until then it may never pay, and afterwards
-    the time lost is at most the time of building it.
+    Every engine gives the same answers, so a wrong choice costs time and nothing else. An engine
+    is sampled, and then built, once searches have cost as much as that, less what was spent on
+    sampling and building before: all of it together costs at most as much as the searches.
     """
 
     engines: BuiltEngines
     measured: dict[tuple[str, int, int], _Measured] = field(default_factory=dict)
-    _scan_seconds: float = 0.0  # spent on scans so far
-    _offer: FilterOffer | None = None
+    # Seconds of one thread: of searches, and of sampling and building.
+    spent: float = 0.0
+    explored: float = 0.0
+    _guesses: dict[tuple[str, int], float] = field(default_factory=dict)
+    _offers: dict[tuple[str, int], Offer] = field(default_factory=dict)
+    _given_up: dict[tuple[str, int], str] = field(default_factory=dict)
     # Engines of searches whose choice was clear, and for how many more searches it holds.
     _settled: dict[tuple[str, int, int], tuple[str, int]] = field(default_factory=dict)
+    _objections: dict[str, str] | None = None
+    _explorers: dict[int, object] = field(default_factory=dict)  # by process: forks have none
 
     def choose(self, request: SearchRequest, k: int) -> Engine:
         """Return the engine for a search, built if need be."""
         key = _key("", len(request.queries), k)
         name, left = self._settled.get(key, ("", 0)) if request.among is None else ("", 0)
-        if left > 0 and self.engines.has_built_filter:
+        if left > 0:
             self._settled[key] = name, left - 1
-        else:
-            plan = self.plan(request, k)
-            name = plan.algorithm
-            if request.among is None and plan.is_clear:
-                self._settled[key] = name, _N_SETTLED
-        if name == "filter":
-            return self.engines.filter(request.progress, self._offer)
-        return self.engines.scan
+            engine = self._engine(name, request)
+            if engine is not None:
+                return engine
+        plan = self.plan(request, k)
+        engine = self._engine(plan.algorithm, request)
+        if engine is None:
+            candidate = next(one for one in _CANDIDATES if one.name == plan.algorithm)
+            self._build(candidate, request, k)
+            engine = self._engine(plan.algorithm, request)
+        if engine is None:  # it took too long, or another thread builds
+            plan = self._plan(request, k, explores=False)
+            engine = self._engine(plan.algorithm, request)
+        elif request.among is None:
+            self._end_trial(plan, request, k)
+            if plan.is_clear and any(one.engine(self.engines, request) for one in _CANDIDATES):
+                self._settled[key] = plan.algorithm, _N_SETTLED
+        return self.engines.scan if engine is None else engine
 
     def plan(self, request: SearchRequest, k: int) -> Plan:
         """Return the plan of a search: its engine, and why. Nothing is built for it."""
         started = time.perf_counter()
-        plan = self._plan(request, k)
+        plan = self._plan(request, k, explores=os.getpid() not in self._explorers)
         return replace(plan, planning_seconds=time.perf_counter() - started)
 
-    def learn(self, name: str, request: SearchRequest, k: int, seconds: float) -> None:
-        """Record the time of a search."""
+    def learn(
+        self, name: str, request: SearchRequest, k: int, seconds: float, evaluations: int
+    ) -> None:
+        """Record the time and the evaluations of a search."""
         n_queries = len(request.queries)
         if n_queries == 0 or request.among is not None:
             return
-        if name == "scan":
-            self._scan_seconds += seconds * request.threads
-        now = seconds * request.threads / n_queries
-        self.measured.setdefault(_key(name, n_queries, k), _Measured(now)).add(now, n_queries)
+        self.spent += seconds * request.threads
+        self._add(_key(name, n_queries, k), seconds * request.threads, n_queries, evaluations)
 
-    def _plan(self, request: SearchRequest, k: int) -> Plan:
+    def inherit(self, other: "Planner") -> None:
+        """Give up what another planner gave up, for an index that has not doubled since."""
+        if len(self.engines.space) < 2 * len(other.engines.space):
+            self._given_up |= other._given_up  # noqa: SLF001
+
+    def _add(
+        self, key: tuple[str, int, int], seconds: float, n_queries: int, evaluations: int
+    ) -> None:
+        now = seconds / n_queries
+        self.measured.setdefault(key, _Measured(now)).add(now, n_queries, evaluations)
+
+    def _engine(self, name: str, request: SearchRequest) -> Engine | None:
+        """Return an engine that needs no building; None where it does."""
+        for candidate in _CANDIDATES:
+            if candidate.name == name:
+                return candidate.engine(self.engines, request)
+        return self.engines.scan
+
+    def _plan(self, request: SearchRequest, k: int, *, explores: bool) -> Plan:
         n_queries, space = len(request.queries), self.engines.space
         n_objects = len(space) if request.among is None else len(request.among)
+        lines: dict[str, Forecast] = {}
 
-        def plan(algorithm: str, reason: str, **forecasts: Forecast) -> Plan:
-            return Plan(algorithm, reason, forecasts, n_queries, n_objects, k)
+        def plan(algorithm: str, reason: str) -> Plan:
+            if algorithm in lines:
+                lines[algorithm] = replace(lines[algorithm], reason=reason)
+            return Plan(algorithm, reason, lines, n_queries, n_objects, k)
 
+        if request.algorithm != "auto":
+            lines |= self._known_lines(request, k)
+            return plan(request.algorithm, "the search or its index names it")
         # Measure only where the choice needs it: an evaluation may be expensive.
-        if not self.engines.has_offer:
-            return plan("scan", "no inexpensive bound is known for this kernel")
+        objections = self._find_objections()
+        serving = [one for one in _CANDIDATES if not objections[one.name]]
+        if not serving:
+            lines |= self._known_lines(request, k)
+            if NOT_DECLARED in objections.values():
+                return plan("scan", NOT_DECLARED)
+            return plan("scan", NO_BOUND)
         if space.has_bounds and not space.core.is_parallel:
+            lines |= self._known_lines(request, k)
             return plan("filter", "bounds spare calls of a Python function")
         scan = self._scan_forecast(request, k, n_objects)
-        plan = partial(plan, scan=scan)
-        if self.engines.has_built_filter or space.has_bounds:
-            return self._plan_built(request, k, scan, plan)
-        if len(space) < _FEW_OBJECTS:
+        lines["scan"] = scan
+        lines |= {
+            one.name: Forecast(None, None, "", objections[one.name] or NOT_HERE)
+            for one in _CANDIDATES
+        }
+        built = [one for one in serving if one.engine(self.engines, request) is not None]
+        is_small = len(space) < self._n_few
+        is_crowded = n_objects < len(space) / _MANY_HITS or k > n_objects / _MANY_HITS
+        if not built and is_small:
             return plan("scan", f"fewer than {_FEW_OBJECTS} objects are scanned quickly")
-        if n_objects < len(space) / _MANY_HITS or k > n_objects / _MANY_HITS:
+        if not built and is_crowded:
             return plan("scan", "bounding all objects would save few evaluations")
+        unmeasured = [one for one in built if self._known(one, request, k) is None]
+        if unmeasured and n_queries > 4 * _N_RACED and request.among is None:
+            self._race(request, k, unmeasured)
+            scan = lines["scan"] = self._scan_forecast(request, k, n_objects)
+        # What is built: the next search measures it, or the fastest is used.
+        fastest, least = "scan", scan
+        tried: list[str] = []
+        for one in built:
+            known = self._known(one, request, k)
+            if known is None:
+                lines[one.name] = Forecast(None, 0.0, "", UNMEASURED)
+                tried.append(one.name)
+                continue
+            line = lines[one.name] = known.forecast(request.threads, n_objects / len(space))
+            if _time(line) <= _time(least):
+                fastest, least = one.name, line
+        if tried:
+            return plan(tried[0], "it is not measured yet for this batch size")
+        for one in built:
+            known = self._known(one, request, k)
+            if one.name != fastest and known is not None:
+                if known.may_beat(request.threads * _time(least)):
+                    return plan(one.name, "it may be the faster one")
+                lines[one.name] = replace(lines[one.name], reason=SLOWER)
+        # What could be built.
+        wanted: str | None = None
+        for one in serving:
+            is_refused = one.name == "tree" and request.approximation.given()
+            if one in built or is_small or is_crowded or is_refused:
+                continue
+            line, can_build = self._forecast(one, request, k, fastest, least, explores=explores)
+            lines[one.name] = line
+            if can_build and (wanted is None or _time(line) < _time(lines[wanted])):
+                wanted = one.name
+        if wanted is not None:
+            return plan(wanted, "its bounds leave little to evaluate")
+        if fastest == "scan" and not built:
+            reasons = {line.reason for name, line in lines.items() if name != "scan"}
+            if FEW_QUERIES in reasons:
+                return plan("scan", "so few queries are not worth an index")
+            return plan("scan", "bounds leave too much to evaluate")
+        return plan(fastest, "it is the fastest one")
+
+    @property
+    def _n_few(self) -> int:
+        """Fewer objects than this are scanned quickly."""
+        leaf_kinds = leaves(self.engines.space.kernel)
+        return _FEW_EXPENSIVE if any(leaf.is_expensive for _, leaf in leaf_kinds) else _FEW_OBJECTS
+
+    def _find_objections(self) -> dict[str, str]:
+        if self._objections is None:
+            space = self.engines.space
+            self._objections = {one.name: one.objection(space) for one in _CANDIDATES}
+        return self._objections
+
+    def _known(self, one: _Candidate, request: SearchRequest, k: int) -> _Measured | None:
+        return self.measured.get(_key(one.name, len(request.queries), k))
+
+    def _known_lines(self, request: SearchRequest, k: int) -> dict[str, Forecast]:
+        """Return a line for each engine, of what was measured, without measuring anything."""
+        objections = self._find_objections()
+        lines = {}
+        for name in ("scan", *objections):
+            known = self.measured.get(_key(name, len(request.queries), k))
+            line = Forecast(None, None, "") if known is None else known.forecast(request.threads)
+            lines[name] = replace(line, reason=objections.get(name, ""))
+        return lines
+
+    def _forecast(
+        self,
+        one: _Candidate,
+        request: SearchRequest,
+        k: int,
+        fastest: str,
+        least: Forecast,
+        *,
+        explores: bool,
+    ) -> tuple[Forecast, bool]:
+        """Return the line of an engine that is not built, and whether it should be built now."""
+        key, space, threads = (one.name, k.bit_length()), self.engines.space, request.threads
+        if key in self._given_up:
+            return Forecast(None, None, "", self._given_up[key]), False
         # All in seconds of one thread.
-        spent = self._scan_seconds + request.threads * scan.seconds(n_queries)
-        if self._offer is None and spent < guess_filter_seconds(space):
-            return plan("scan", "so few queries are not worth an index")
-        if self._offer is None or self._offer.space is not space:
-            self._offer = offer_filter(
-                space, request.queries, k, threads=request.threads, progress=request.progress
-            )
-        offer = self._offer
-        forecast = Forecast(
-            offer.seconds_per_query / request.threads,
-            offer.build_seconds / request.threads,
+        allowance = self.spent + threads * len(request.queries) * _time(least) - self.explored
+        offer = self._offers.get(key)
+        if offer is None or offer.space is not space:
+            guess = self._guesses.get(key)
+            if guess is None:
+                guess = self._guesses[key] = one.guess(space)
+            if allowance < guess or not explores:
+                return Forecast(None, guess / threads, "a guess", FEW_QUERIES), False
+            offer = self._sample(one, request, k, allowance)
+            if offer is None:
+                reason = self._given_up.get(key, FEW_QUERIES)
+                return Forecast(None, self._guesses[key] / threads, "a guess", reason), False
+        line = Forecast(
+            offer.seconds_per_query / threads,
+            offer.build_seconds / threads,
             offer.basis,
+            evaluations=offer.evaluations,
         )
-        if forecast.seconds_per_query > _TOO_SLOW * scan.seconds_per_query:
-            return plan("scan", "bounds leave too much to evaluate", filter=forecast)
-        if spent < offer.build_seconds:
-            return plan("scan", "so few queries are not worth an index", filter=forecast)
-        return plan("filter", "its bounds leave little to evaluate", filter=forecast)
+        is_vague = fastest == "scan" and offer.evaluations is None
+        limit = _TOO_SLOW if is_vague else 1.0
+        if _time(line) > limit * _time(least):
+            return replace(line, reason=TOO_MUCH), False
+        allowance = self.spent + threads * len(request.queries) * _time(least) - self.explored
+        if allowance < offer.build_seconds or not explores:
+            return replace(line, reason=FEW_QUERIES), False
+        return line, True
 
-    def _plan_built(
-        self, request: SearchRequest, k: int, scan: Forecast, plan: Callable[..., Plan]
-    ) -> Plan:
-        n_queries = len(request.queries)
-        known = self.measured.get(_key("filter", n_queries, k))
-        if known is None and n_queries > 4 * _N_RACED and request.among is None:
-            self._race(request, k)
-            scan = self._scan_forecast(request, k, len(self.engines.space))
-            known = self.measured.get(_key("filter", n_queries, k))
-        if known is None:
-            forecast = Forecast(0.0, 0.0, "not measured yet")
-            return plan("filter", "it is not measured yet for this batch size", filter=forecast)
-        seconds = known.seconds / request.threads
-        forecast = Forecast(seconds, 0.0, f"{counted(known.n_queries, 'query')} before")
-        is_tried = known.n_searches >= _N_TRIES and known.n_queries >= _N_TRIED
-        limit = 1.0 if is_tried else _HOPELESS
-        if seconds <= limit * scan.seconds_per_query:
-            is_faster = seconds <= scan.seconds_per_query
-            reason = "it is the faster one" if is_faster else "it may be the faster one"
-            return plan("filter", reason, filter=forecast, scan=scan)
-        return plan("scan", "the filter is slower", filter=forecast, scan=scan)
+    def _sample(
+        self, one: _Candidate, request: SearchRequest, k: int, allowance: float
+    ) -> Offer | None:
+        """Return the offer of an engine; None where that took too long or cannot be done."""
+        key = (one.name, k.bit_length())
 
-    def _race(self, request: SearchRequest, k: int) -> None:
-        """Measure both engines on a few of the queries, for searches like this one."""
+        def sample(progress: Progress) -> Offer:
+            return one.offer(
+                self.engines, request.queries, k, threads=request.threads, progress=progress
+            )
+
+        offer: Offer | None
+        offer, seconds = self._explore(key, request, allowance, sample)
+        if offer is not None:
+            self._offers[key] = offer
+        else:
+            self._guesses[key] = max(self._guesses[key], 2.0 * seconds)
+        return offer
+
+    def _build(self, one: _Candidate, request: SearchRequest, k: int) -> None:
+        """Build an engine unless it takes longer than its forecast and all searches allow."""
+        key = (one.name, k.bit_length())
+        offer = self._offers.get(key)
+        allowance = self.spent - self.explored
+        if offer is not None:
+            allowance = max(allowance, offer.build_seconds)
+
+        def build(progress: Progress) -> object:
+            return one.build(self.engines, progress, offer)
+
+        made, seconds = self._explore(key, request, allowance, build)
+        if made is None and offer is not None:
+            longer = max(offer.build_seconds, 2.0 * seconds)
+            self._offers[key] = replace(offer, build_seconds=longer)
+
+    def _explore(
+        self,
+        key: tuple[str, int],
+        request: SearchRequest,
+        allowance: float,
+        work: Callable[[Progress], Any],
+    ) -> tuple[Any, float]:
+        """Return what work returns, None where it is ended or refused, and its seconds.
+
+        One thread explores at a time; a kernel that searches its own index scans meanwhile.
+        """
+        owner, process = object(), os.getpid()
+        if self._explorers.setdefault(process, owner) is not owner:
+            return None, 0.0
+        made, started = None, time.perf_counter()
+        seconds = max(_PATIENCE * allowance / request.threads, _LEAST_ALLOWANCE)
+        try:
+            with limited_work(request.progress, seconds) as progress:
+                made = work(progress)
+        except TooLong:
+            pass
+        except FastmksError as error:
+            is_declared = has_functions(self.engines.space.kernel)
+            if is_declared and isinstance(error, NotMercerError):
+                raise
+            self._given_up[key] = CANNOT
+        finally:
+            taken = (time.perf_counter() - started) * request.threads
+            self.explored += taken
+            del self._explorers[process]
+        return made, taken
+
+    def _end_trial(self, plan: Plan, request: SearchRequest, k: int) -> None:
+        """Keep or drop a tree beside a filter once it has been tried."""
+        if not self.engines.has_tried_tree:
+            return
+        known = self.measured.get(_key("tree", len(request.queries), k))
+        if known is not None and known.is_tried:
+            is_kept = plan.algorithm == "tree"
+            self.engines.end_trial(keep_tree=is_kept)
+            if not is_kept:
+                self._given_up["tree", k.bit_length()] = SLOWER
+
+    def _race(self, request: SearchRequest, k: int, entrants: Sequence[_Candidate]) -> None:
+        """Measure engines on a few of the queries, for searches like this one."""
         few = replace(
             request.of_queries(_spread(len(request.queries), _N_RACED)),
             threads=1,
@@ -243,25 +586,31 @@ class Planner:
             approximation=EXACT,
             skip_self=False,
         )
-        for engine in (self.engines.filter(few.progress), self.engines.scan):
+        engines = [one.engine(self.engines, few) for one in entrants]
+        for engine in (*engines, self.engines.scan):
+            if engine is None:
+                continue
             started = time.perf_counter()
             try:
-                engine.top_k(few, k)
+                found = engine.top_k(few, k)
             except ArithmeticError:  # the search itself raises it, with ids
                 return
-            seconds = (time.perf_counter() - started) / len(few.queries)
+            seconds = time.perf_counter() - started
             key = _key(engine.name, len(request.queries), k)
-            self.measured.setdefault(key, _Measured(seconds)).add(seconds, len(few.queries))
+            self._add(key, seconds, len(few.queries), found.cost.evaluations)
 
     def _scan_forecast(self, request: SearchRequest, k: int, n_objects: int) -> Forecast:
         known = self.measured.get(_key("scan", len(request.queries), k))
         if known is not None:
-            share = n_objects / len(self.engines.space)
-            seconds = known.seconds * share / request.threads
-            return Forecast(seconds, 0.0, f"{counted(known.n_queries, 'query')} before")
+            return known.forecast(request.threads, n_objects / len(self.engines.space))
         call, value = self.engines.space.core.measure_cost()
         seconds = (call + value * n_objects) / request.threads
-        return Forecast(seconds, 0.0, "the time of single evaluations")
+        return Forecast(seconds, 0.0, "the time of single evaluations", evaluations=n_objects)
+
+
+def _time(line: Forecast) -> float:
+    """Return the time of a query; infinity where it is not known."""
+    return math.inf if line.seconds_per_query is None else line.seconds_per_query
 
 
 def merge_plans(plans: Sequence[Plan], k: int) -> Plan:
@@ -276,10 +625,13 @@ def merge_plans(plans: Sequence[Plan], k: int) -> Plan:
     for name, own in main.forecasts.items():
         rest = [plan.forecasts.get(name, plan.forecasts.get(plan.algorithm)) for plan in others]
         known = [forecast for forecast in rest if forecast is not None]
+        all_ = [own, *known]
         forecasts[name] = Forecast(
-            own.seconds_per_query + sum(forecast.seconds_per_query for forecast in known),
-            own.build_seconds + sum(forecast.build_seconds for forecast in known),
+            _sum([forecast.seconds_per_query for forecast in all_]),
+            _sum([forecast.build_seconds for forecast in all_]),
             own.basis,
+            own.reason,
+            _sum([forecast.evaluations for forecast in all_]),
         )
     return Plan(
         main.algorithm,
@@ -290,6 +642,11 @@ def merge_plans(plans: Sequence[Plan], k: int) -> Plan:
         k,
         sum(plan.planning_seconds for plan in plans),
     )
+
+
+def _sum(figures: Sequence[float | None]) -> float | None:
+    """Return the sum of those that are known; None where the first is not."""
+    return None if figures[0] is None else sum(figure or 0.0 for figure in figures)
 
 
 def _key(name: str, n_queries: int, k: int) -> tuple[str, int, int]:

@@ -111,6 +111,11 @@ class SegmentData:
         return self._make()[0].space
 
     @property
+    def has_planner(self) -> bool:
+        """Whether its engines are there, and the planner that chooses between them."""
+        return self._made is not None
+
+    @property
     def planner(self) -> Planner:
         """The planner that chooses between the engines."""
         return self._make()[1]
@@ -153,6 +158,9 @@ class SegmentData:
         search that asks for it raises the error. `model` was prepared before.
         """
         engines, builds = self.engines, ALGORITHMS[self.settings.algorithm].builds
+        for other in others:
+            if other.has_planner:
+                self.planner.inherit(other.planner)
         has_tree, has_filter = (
             any(built) for built in zip(*(other.has_built for other in others), strict=True)
         )
@@ -355,7 +363,8 @@ class Segment:
         with named_faults(self.data.settings.kernel, name_query, name_object):
             found = engine.top_k(request, k)
         if not (isinstance(engine, Scan) and engine.halves(request)):  # half the time of a scan
-            self.data.planner.learn(engine.name, request, k, time.perf_counter() - began)
+            seconds = time.perf_counter() - began
+            self.data.planner.learn(engine.name, request, k, seconds, found.cost.evaluations)
         return found, engine.name
 
     def _is_removed(self, slots: Int64s) -> Bools:

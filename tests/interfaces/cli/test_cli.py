@@ -258,10 +258,11 @@ class TestLooking:
         assert json.loads(fastmks_("explain x.fmks q.npy --json"))["k"] == 10
         assert json.loads(fastmks_("explain x.fmks q.npy --json --only 1,2,2,3"))["k"] == 3
 
-    def test_explain_shows_no_table_where_nothing_was_forecast(self, fastmks_):
+    def test_explain_shows_a_line_for_each_engine(self, fastmks_):
         fastmks_("build s_TRAIN.tsv -o s.fmks")
-        first, last = fastmks_("explain s.fmks s_TRAIN.tsv").splitlines()
-        assert first.endswith("scan, since no inexpensive bound is known for this kernel.")
+        first, _, *lines, last = fastmks_("explain s.fmks s_TRAIN.tsv").splitlines()
+        assert first.endswith("scan, since fewer than 512 objects are scanned quickly.")
+        assert [line.split()[0] for line in lines] == ["scan", "filter", "tree"]
         assert last.startswith("Decided in")
 
     def test_hardness(self, fastmks_):

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from fastmks._util.arrays import Floats
-from fastmks._util.progress import Progress
-from fastmks.engines.base import AboveFound, Cost, SearchRequest, TopKFound, plain_int64
+from fastmks.engines.base import AboveFound, Cost, Offer, SearchRequest, TopKFound, plain_int64
 from fastmks.engines.space import Space
 from fastmks.files.record import Record
 
@@ -79,17 +78,6 @@ class CoreFilter(ABC):
         return AboveFound(plain_int64(offsets), values, plain_int64(positions), cost)
 
 
-@dataclass(frozen=True)
-class FilterOffer:
-    """A filter that could be built, and its forecast cost on one thread."""
-
-    space: Space
-    build_seconds: float
-    seconds_per_query: float
-    basis: str
-    build: Callable[[int, Progress], CoreFilter]
-
-
 @dataclass(frozen=True, kw_only=True)
 class FilterKind:
     """A kind of filter: which spaces it serves, and how it is offered, built and restored.
@@ -104,20 +92,23 @@ class FilterKind:
         Builds it for a space, with the arguments of `build_filter`.
     restore : callable
         Restores it for a space from the record of a file.
-    guess_seconds : callable or None
-        Estimates the time to build it for a space on one thread. None where nothing is known
-        without evaluating values, so that it is built only when the caller asks for it.
+    guess_seconds : callable
+        Estimates the time to build it for a space on one thread, or to examine the objects for an
+        offer where that takes longer.
     offer : callable or None
         Examines the objects of a space, with the arguments of `offer_filter`. None where nothing
         is built or offered.
+    is_free : bool
+        Whether examining the objects evaluates nothing.
     """
 
     name: str
     serves: Callable[[Space], bool]
     build: Callable[..., CoreFilter]
     restore: Callable[[Space, Record], CoreFilter]
-    guess_seconds: Callable[[Space], float] | None = None
-    offer: Callable[..., FilterOffer] | None = None
+    guess_seconds: Callable[[Space], float]
+    offer: Callable[..., Offer] | None = None
+    is_free: bool = True
 
 
 def _cost(counts: tuple[int, int, int, int, int]) -> Cost:

@@ -1,8 +1,9 @@
 """Choose the filter of a space: inexpensive bounds of all values, before any is evaluated."""
 
 from fastmks._util.progress import Progress
+from fastmks.engines.base import Offer
 from fastmks.engines.faults import Namer
-from fastmks.engines.filters.base import CoreFilter, FilterKind, FilterOffer
+from fastmks.engines.filters.base import CoreFilter, FilterKind
 from fastmks.engines.filters.codes import CODES
 from fastmks.engines.filters.own_bounds import OWN_BOUNDS
 from fastmks.engines.filters.pivots import PIVOTS
@@ -20,36 +21,38 @@ def has_filter(space: Space) -> bool:
 
 
 def has_offer(space: Space) -> bool:
-    """Whether a filter serves the space whose cost is known without evaluations.
-
-    Pivots need evaluations to forecast their cost, so they are built only when asked for.
-    """
+    """Whether a filter serves the space whose cost is known without evaluations."""
     kind = _kind_for(space)
-    return kind is not None and kind.guess_seconds is not None
+    return kind is not None and kind.is_free
 
 
 def guess_filter_seconds(space: Space) -> float:
     """Return an estimate of the time to build the filter of a space, without examining it.
 
-    Such a space has an offer.
+    A filter serves the space.
     """
     kind = _kind_for(space)
     assert kind is not None
-    assert kind.guess_seconds is not None
     return kind.guess_seconds(space)
 
 
 def offer_filter(
-    space: Space, queries: Space, k: int, *, threads: int, progress: Progress
-) -> FilterOffer:
+    space: Space,
+    queries: Space,
+    k: int,
+    *,
+    threads: int,
+    progress: Progress,
+    name: Namer = "objects[{}]".format,
+) -> Offer:
     """Return an offer of a filter for such queries and k hits, after examining the objects.
 
-    Such a space has an offer, and no bounds of its own.
+    A filter serves the space, which has no bounds of its own.
     """
     kind = _kind_for(space)
     assert kind is not None
     assert kind.offer is not None
-    return kind.offer(space, queries, k, threads=threads, progress=progress)
+    return kind.offer(space, queries, k, threads=threads, progress=progress, name=name)
 
 
 def build_filter(

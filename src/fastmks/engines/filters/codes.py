@@ -5,8 +5,10 @@ from typing import Any
 
 from fastmks import _core
 from fastmks._util.progress import Progress
+from fastmks.engines.base import Offer
+from fastmks.engines.faults import Namer
 from fastmks.engines.filters.axes import Axes, choose_axes
-from fastmks.engines.filters.base import CoreFilter, FilterKind, FilterOffer, Report
+from fastmks.engines.filters.base import CoreFilter, FilterKind, Report
 from fastmks.engines.space import Space
 from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record, restoring
@@ -108,10 +110,10 @@ def _build(
 
 
 def _offer(
-    space: Space, queries: Space, k: int, *, threads: int, progress: Progress
-) -> FilterOffer:
+    space: Space, queries: Space, k: int, *, threads: int, progress: Progress, name: Namer
+) -> Offer:
     axes = choose_axes(space, queries=queries, k=k, threads=threads, progress=progress)
-    return FilterOffer(
+    return Offer(
         space,
         _guess_seconds(len(space), space.n_columns, axes.dimension),
         _QUERY_SECONDS + len(space) * axes.seconds_per_object,

@@ -16,7 +16,7 @@ from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
 from fastmks._util.arrays import Floats, Int64s
 from fastmks._util.progress import Progress
-from fastmks.engines.base import AboveFound, SearchRequest, TopKFound
+from fastmks.engines.base import AboveFound, Offer, SearchRequest, TopKFound
 from fastmks.engines.faults import Namer, named_faults
 from fastmks.engines.filters.base import CoreFilter, FilterKind, Report
 from fastmks.engines.scan import Scan
@@ -33,6 +33,10 @@ _MOST_HELD_OUT = 64  # objects that are no candidates, searched by sampled queri
 _RANKS = (1, 10)  # of the hits of sampled queries
 _LEAST_RESIDUAL = 1e-9  # of a pivot's K(x, x)
 _BOUND_SLACK = 1e-6  # of cosines, for coordinates that round
+_STEP_SECONDS = 2.5e-9  # of choosing, per pivot and sampled value
+_BOUND_SECONDS = 3e-10  # per object and pivot
+_QUERY_SECONDS = 5e-6  # of a query, for any objects
+_TYPICAL_PIVOTS = 64
 _SUSPICIOUS = -1e-7  # residuals, as shares of K(x, x), that need a certified check
 
 
@@ -129,9 +133,16 @@ def build_pivots(
     """
     _check_kernel(space)
     started = time.perf_counter()
-    n_threads = space.threads(threads)
     with named_faults(space.kernel, name, name):
-        draft = _Draft(space, n_threads, seed, m, name)
+        draft = _Draft(space, space.threads(threads), seed, m, name)
+    return _build_on(draft, threads, progress, started)
+
+
+def _build_on(draft: "_Draft", threads: int, progress: Progress, started: float) -> Pivots:
+    """Return the filter on the pivots of a draft, begun at a time."""
+    space = draft.space
+    n_threads = space.threads(threads)
+    with named_faults(space.kernel, draft.name, draft.name):
         projection = _core.pivot_projection(space.core, draft.chosen)
         with progress.bar(len(space), unit=" objects") as report:
             table = _core.pivot_table(projection, n_threads, report)
@@ -143,6 +154,37 @@ def build_pivots(
         forecasts=draft.forecasts,
         build_evaluations=draft.evaluations + projection.build_evaluations + projected,
         build_seconds=time.perf_counter() - started,
+    )
+
+
+def _guess_seconds(space: Space) -> float:
+    """Return an estimate of the time to choose and build pivots on one thread."""
+    n = len(space)
+    n_candidates = min(n, _n_candidates(n))
+    steps = _MOST_PIVOTS * n_candidates * (n_candidates + _MOST_HELD_OUT + _QUERIES_SAMPLED)
+    values = n_candidates**2 + (_QUERIES_SAMPLED + _TYPICAL_PIVOTS) * n
+    return steps * _STEP_SECONDS + values * space.core.measure_cost()[1]
+
+
+def _offer(
+    space: Space, queries: Space, k: int, *, threads: int, progress: Progress, name: Namer
+) -> Offer:
+    """Return an offer of pivots that were chosen; its queries are objects."""
+    started = time.perf_counter()
+    with named_faults(space.kernel, name, name):
+        draft = _Draft(space, space.threads(threads), 0, None, name)
+    if len(draft.chosen) == 0:
+        raise InvalidArgument(f"no object can be a pivot of {space.kernel!r}.")
+    value_seconds = draft.seconds / draft.evaluations
+    chosen = draft.forecast
+    bounding = len(space) * max(chosen.n_pivots, 1) * _BOUND_SECONDS
+    return Offer(
+        space,
+        len(space) * chosen.n_pivots * value_seconds,
+        chosen.evaluations * value_seconds + bounding + _QUERY_SECONDS,
+        f"{chosen.n_pivots} pivots leave {chosen.survivors / len(space):.2g} of a sample",
+        lambda threads, progress: _build_on(draft, threads, progress, started),
+        chosen.evaluations,
     )
 
 
@@ -217,7 +259,9 @@ class _Draft:
         self.self_values = space.self_values()
         self.is_bounded = self.self_values <= _core.largest_self_value
         self.evaluations = 0
+        self.seconds = 0.0  # of evaluations, on one thread
         self.forecasts: tuple[Forecast, ...] = ()
+        self.forecast = Forecast(0, float(len(space)))
         self.chosen: Int64s = np.empty(0, dtype=np.int64)
         if not self.is_bounded.any():
             return
@@ -232,8 +276,7 @@ class _Draft:
         drawn = np.random.default_rng(seed).permutation(len(self.space)).astype(np.int64)
         drawn = drawn[self.is_bounded[drawn]]
         n = len(drawn)
-        n_candidates = int(np.clip((_GRAM_SHARE * n) ** 0.5, _FEWEST_SAMPLED, _MOST_SAMPLED))
-        n_candidates = min(n, max(n_candidates, m or 0))
+        n_candidates = min(n, max(_n_candidates(n), m or 0))
         if n <= _FEWEST_SAMPLED:
             n_queries = n // 4 if m is None else 0
             return self._read(drawn, drawn[:0], drawn[n - n_queries :])
@@ -247,14 +290,20 @@ class _Draft:
         rows = np.concatenate([candidates, held_out, queries])
         objects, name = self._taken(candidates)
         taken, name_row = self._taken(rows)
-        self.evaluations += len(taken) * len(objects)
         with named_faults(self.space.kernel, name_row, name):
-            values = _core.scan_matrix(objects.core, taken.core, self.threads)
+            values = self._values(objects, taken)
         with own_arithmetic():
             norms = np.sqrt(np.maximum(self.self_values[rows], 0.0))
             cosines = values / norms[:, None] / norms[: len(candidates)]
         cosines[~np.isfinite(cosines)] = 0.0  # of zero objects
         return _Sample(candidates, held_out, queries, norms, cosines)
+
+    def _values(self, objects: Space, queries: Space) -> Floats:
+        began = time.perf_counter()
+        values: Floats = _core.scan_matrix(objects.core, queries.core, self.threads)
+        self.seconds += (time.perf_counter() - began) * self.threads
+        self.evaluations += values.size
+        return values
 
     def _taken(self, positions: Int64s) -> tuple[Space, Namer]:
         """Return some of the objects, and the texts that errors use for them."""
@@ -298,9 +347,8 @@ class _Draft:
         objects, name_object = self.space, self.name
         if not self.is_bounded.all():
             objects, name_object = self._taken(np.flatnonzero(self.is_bounded))
-        self.evaluations += len(queries) * len(objects)
         with named_faults(self.space.kernel, name, name_object):
-            found = _core.scan_matrix(objects.core, queries.core, self.threads)
+            found = self._values(objects, queries)
         values = np.full((len(queries), len(self.space)), -np.inf)
         values[:, self.is_bounded] = found
         trial = _Trial(sample, values)
@@ -314,8 +362,14 @@ class _Draft:
             if len(pivots) >= least:
                 break
         self.forecasts = tuple(forecasts)
-        best = min(forecasts, key=lambda forecast: forecast.evaluations, default=Forecast(0, 0.0))
-        return sample.candidates[pivots[: best.n_pivots]]
+        if forecasts:
+            self.forecast = min(forecasts, key=lambda forecast: forecast.evaluations)
+        return sample.candidates[pivots[: self.forecast.n_pivots]]
+
+
+def _n_candidates(n_objects: int) -> int:
+    """Return how many objects may become pivots, before those that are held out."""
+    return int(np.clip((_GRAM_SHARE * n_objects) ** 0.5, _FEWEST_SAMPLED, _MOST_SAMPLED))
 
 
 class _Trial:
@@ -366,4 +420,7 @@ PIVOTS = FilterKind(
         space, threads=threads, progress=progress, name=name
     ),
     restore=_restore,
+    guess_seconds=_guess_seconds,
+    offer=_offer,
+    is_free=False,
 )

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from fastmks import _core
 from fastmks._util.progress import Progress
-from fastmks.engines.filters.base import CoreFilter, FilterKind, FilterOffer, Report
+from fastmks.engines.base import Offer
+from fastmks.engines.filters.base import CoreFilter, FilterKind, Report
 from fastmks.engines.space import Space
 from fastmks.errors import InvalidArgument
 from fastmks.files.record import Record, first_difference, restoring
@@ -79,7 +80,7 @@ POSTINGS = FilterKind(
     build=lambda space, *, progress, **_: build_postings(space, progress=progress),
     restore=_restore,
     guess_seconds=_guess_seconds,
-    offer=lambda space, *_, **__: FilterOffer(
+    offer=lambda space, *_, **__: Offer(
         space,
         _guess_seconds(space),
         len(space) * _LISTED_SECONDS,

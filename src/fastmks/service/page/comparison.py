@@ -48,12 +48,12 @@ def compare(view: View, request: Mapping[str, Any], progress: Progress) -> dict[
     index = view.under(wanted.choice, progress, algorithm=wanted.algorithm)
     if wanted.algorithm == "auto" and wanted.choice.can_settle:
         _settle(index, wanted)
+    plan = index.explain(wanted.query, k=wanted.k, algorithm="auto", progress=progress)
     hits = _search(index, wanted, wanted.algorithm, wanted.promises, trace=True)
     engine = hits.stats.algorithm
     exact = hits
     if wanted.promises:
         exact = _search(index, wanted, engine, {}, trace=False)
-    plan = index.explain(wanted.query, k=wanted.k, progress=progress)
     return {
         "version": view.version,
         "kernel": wanted.choice.text,
@@ -121,7 +121,9 @@ def _search(
 
 def _settle(index: Index, wanted: _PageSearch) -> None:
     """Search with filter and scan until "auto" chooses between them by their times."""
-    if not index.explain(wanted.query, k=wanted.k, progress=wanted.progress).is_clear:
+    if not index.explain(
+        wanted.query, k=wanted.k, algorithm="auto", progress=wanted.progress
+    ).is_clear:
         _search(index, wanted, "filter", {}, trace=False)  # builds it
         for algorithm in ("filter", "scan"):
             _seconds(index, wanted, algorithm, {}, most=_N_SETTLING)
@@ -145,10 +147,11 @@ def _seconds(
 def _scan_seconds(index: Index, wanted: _PageSearch, plan: Plan) -> float | None:
     """Return the time of a scan: measured where it is short, else forecast by the plan."""
     forecast = plan.forecasts.get("scan")
-    if forecast is not None and forecast.seconds_per_query > _SOON:
-        return _finite(forecast.seconds_per_query)
+    seconds = None if forecast is None else forecast.seconds_per_query
+    if seconds is not None and seconds > _SOON:
+        return _finite(seconds)
     is_expensive = any(leaf.is_expensive for _, leaf in leaves(wanted.choice.kernel))
-    if forecast is None and (is_expensive or len(index) > _FEW):
+    if seconds is None and (is_expensive or len(index) > _FEW):
         return None
     return _seconds(index, wanted, "scan", {})
 
@@ -180,10 +183,11 @@ def _in_words(plan: Plan) -> dict[str, Any]:
             {
                 "algorithm": name,
                 "seconds": _finite(forecast.seconds_per_query),
-                "build_seconds": _finite(forecast.build_seconds),
-                "basis": forecast.basis,
+                "build_seconds": _finite(forecast.build_seconds or 0.0),
+                "basis": forecast.basis or forecast.reason,
             }
             for name, forecast in plan.forecasts.items()
+            if forecast.seconds_per_query is not None
         ],
     }
 
