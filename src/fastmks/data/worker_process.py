@@ -1,4 +1,4 @@
-"""What a worker process of `fastmks.data.worker_pool` does: evaluate blocks of pairs."""
+"""The work of a process of `fastmks.data.worker_pool`: blocks of pairs, evaluated."""
 
 import os
 import pickle
