@@ -104,7 +104,7 @@ def like_numba(_):
 
 NEEDS = {
     "docs/how-it-works/hardness-measured.md": made_covertype,
-    "docs/reference/kernels/your-own.md": like_numba,
+    "docs/reference/kernels/compiled.md": like_numba,
 }
 
 
