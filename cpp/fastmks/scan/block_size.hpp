@@ -21,7 +21,8 @@ public:
 
     [[nodiscard]] std::size_t next() {
         const auto now = Clock::now();
-        if (now - started_ < std::chrono::milliseconds(5)) {
+        // Messages to processes have a cost, which larger blocks share.
+        if (now - started_ < std::chrono::milliseconds(least_ > 1 ? 12 : 5)) {
             size_ = std::min(4 * size_, largest_block);
         } else if (now - started_ > std::chrono::milliseconds(50)) {
             size_ = std::max(least_, size_ / 4);

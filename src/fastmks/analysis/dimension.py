@@ -25,7 +25,7 @@ from fastmks.kernels.objects import Objects
 _UNIT = 2.0**-53
 _MOST_VALUES = 1_000_000  # kernel values of a block
 _MOST_EXPENSIVE = 4096  # objects whose values are stored: 128 MiB
-_EXPENSIVE_ROWS = 32  # of a block of values to store
+_EXPENSIVE_ROWS = 32  # of a block of values to store, at most
 _POINTS = 4  # on which intervals are centred, along each direction
 _SHARES = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1.0)  # of the objects, per interval
 
@@ -112,7 +112,9 @@ class Sample:
             whole.remembered[rows.space] = whole.evaluated(rows)
             return
         values = np.zeros((len(whole), len(whole)))
-        for places in whole.blocks(_EXPENSIVE_ROWS * len(whole)):  # on and above the diagonal
+        for places in whole.blocks(
+            rows_at_once(len(whole)) * len(whole)
+        ):  # on and above the diagonal
             begin = slice(places.start, None)
             values[places, begin] = whole.taken(begin).evaluated(whole.taken(places))
             if report is not None:
@@ -157,6 +159,18 @@ class Sample:
             squares = (own + other) - 2.0 * (values * self.scale)
             doubt = (relative + 4.0 * _UNIT) * (np.sqrt(own) + np.sqrt(other)) ** 2
             return squares, squares - doubt - 4.0 * absolute * self.scale
+
+
+def rows_at_once(n_objects: int) -> int:
+    """Return the rows of a block of stored values; those on the diagonal are evaluated twice."""
+    return max(1, min(_EXPENSIVE_ROWS, n_objects // 8))
+
+
+def evaluations_of(n_objects: int, n_queries: int) -> int:
+    """Return the most evaluations that a sample takes whose values are stored."""
+    twice = n_objects * (rows_at_once(n_objects) - 1) // 2
+    n_pairs = n_objects * (n_objects + 1) // 2 + n_queries * n_objects
+    return n_pairs + twice + n_objects + n_queries  # the last two are K(x, x)
 
 
 def expansions(sample: Sample, report: Callable[[int], None] | None) -> Floats:

@@ -1,4 +1,4 @@
-"""The cost of a tree search: measured on trees of parts of a sample, and extrapolated."""
+"""The cost of a search: measured on indexes of parts of a sample, and extrapolated."""
 
 import math
 from typing import Any
@@ -20,9 +20,9 @@ _FEWEST_EVALUATIONS = Traversal(order="best-first", block=1)
 
 
 def measure(
-    drawn: Sample, asked: Sample | None, progress: Progress
+    drawn: Sample, asked: Sample | None, algorithm: str, progress: Progress
 ) -> tuple[tuple[int, float], ...]:
-    """Return the evaluations per query of trees of growing size, on queries they do not hold."""
+    """Return the evaluations per query of indexes of growing size, on queries they do not hold."""
     n_held_out = 0 if asked is not None else min(MOST_QUERIES, len(drawn) // 10)
     if asked is not None:
         queries = asked.part(slice(MOST_QUERIES))
@@ -31,9 +31,9 @@ def measure(
     rest = np.arange(n_held_out, len(drawn))
     parts = [part for halvings in (3, 2, 1, 0) for part in parts_of(rest, halvings)]
     costs: dict[int, list[float]] = {}
-    with progress.bar(len(parts), unit=" trees") as report:
+    with progress.bar(len(parts), unit=f" {algorithm}s") as report:
         for done, part in enumerate(parts, start=1):
-            costs.setdefault(len(part), []).append(_evaluations(drawn, part, queries))
+            costs.setdefault(len(part), []).append(_evaluations(drawn, part, queries, algorithm))
             if report is not None:
                 report(done)
     return tuple((size, sum(each) / len(each)) for size, each in costs.items())
@@ -47,8 +47,8 @@ def parts_of(places: Int64s, halvings: int) -> list[Int64s]:
     return [places[i * size : (i + 1) * size] for i in range(min(2**halvings, _MOST_PARTS))]
 
 
-def _evaluations(drawn: Sample, part: Int64s, queries: Sample) -> float:
-    """Return the evaluations per query of a tree of the objects at these places of the sample."""
+def _evaluations(drawn: Sample, part: Int64s, queries: Sample, algorithm: str) -> float:
+    """Return the evaluations per query of an index of the objects at these places of the sample."""
     part = part[np.argsort(drawn.positions[part])]  # a tree of all is then that of an index of them
     objects: Any = drawn.objects.take(drawn.positions[part])
     asked: Any = queries.space.objects
@@ -58,7 +58,7 @@ def _evaluations(drawn: Sample, part: Int64s, queries: Sample) -> float:
         asked = np.column_stack([drawn.values_from(queries)[:, part], queries.self_values])
         kernel = Remembered(kernel=kernel, rtol=drawn.rounding_with(queries).relative)
     ids = drawn.positions[part]
-    index = Index(objects, kernel, algorithm="tree", ids=ids, threads=drawn.threads)
+    index = Index(objects, kernel, algorithm=algorithm, ids=ids, threads=drawn.threads)
     hits = index.search(asked, traversal=_FEWEST_EVALUATIONS)
     return hits.stats.kernel_evaluations / len(queries)
 

@@ -1,7 +1,7 @@
-"""How hard objects are to search: expansion, directional concentration, and a measured forecast."""
+"""How hard objects are to search: expansion, directional concentration, and measured forecasts."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,9 @@ from fastmks._util.arithmetic import own_arithmetic
 from fastmks._util.arrays import Floats, Int64s
 from fastmks._util.progress import Progress
 from fastmks._util.validation import check_count, check_seed, check_threads, import_extra
-from fastmks.analysis.dimension import Sample, expansions, most_balls
+from fastmks.analysis.dimension import Sample, evaluations_of, expansions, most_balls
 from fastmks.analysis.forecast import MOST_QUERIES, extrapolate, measure
+from fastmks.engines.filters.choose import has_filter
 from fastmks.engines.space import Space
 from fastmks.errors import InvalidArgument, NotMercerError
 from fastmks.kernels import Kernel, as_kernel
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _MOST_COVERED = 1000  # objects whose intervals are covered: one cover may evaluate all their pairs
 _DIRECTIONS = 32  # of objects, and as many of queries
+_EVALUATIONS = 8  # for each object, of a kernel whose evaluations take long
 # Shares up to which the advice is a tree, or depends: docs/how-it-works/hardness.md.
 _PAYS, _SAVES = 0.03, 0.5
 
@@ -56,8 +58,11 @@ class Hardness:
         Objects in a tree, and the kernel evaluations measured per query.
     forecast_exponent : float
         b of ``evaluations = a * n**b`` through these points; NaN where there is one point only.
+    forecasts : mapping of str to float
+        The same share for every engine that can search these objects: "scan", which is 1, "tree"
+        and "filter", which for expensive kernels is that of pivots.
     advice : str
-        One sentence, with the figures it rests on.
+        What to expect, with the figures it rests on.
 
     Examples
     --------
@@ -78,6 +83,7 @@ class Hardness:
     forecast: float
     forecast_points: tuple[tuple[int, float], ...]
     forecast_exponent: float
+    forecasts: Mapping[str, float]
     advice: str
 
     def quantiles(self, levels: Sequence[float] = (0.5, 0.9, 1.0)) -> dict[str, Floats]:
@@ -171,7 +177,8 @@ class Hardness:
         measured = ", ".join(f"{_short(cost)} of {size}" for size, cost in self.forecast_points)
         growth = "" if len(self.forecast_points) == 1 else f"; ~ n^{self.forecast_exponent:.2f}"
         lines.append(f"evaluations of a tree search  {measured}{growth}")
-        lines.append(f"forecast {_short(100.0 * self.forecast)} % of the objects. {self.advice}")
+        shares = [f"{name} {_short(100.0 * share)} %" for name, share in self.forecasts.items()]
+        lines.append(f"forecast of the objects evaluated: {', '.join(shares)}. {self.advice}")
         return "\n".join(lines)
 
 
@@ -181,11 +188,12 @@ def hardness(
     *,
     queries: Any = None,
     sample: int = 1000,
+    budget: int | None = None,
     seed: int = 0,
     threads: int | None = None,
     progress: bool = False,
 ) -> Hardness:
-    """Estimate how hard objects are to search under a kernel, and what a tree search will cost.
+    """Estimate how hard objects are to search under a kernel, and what each engine will evaluate.
 
     Parameters
     ----------
@@ -196,8 +204,13 @@ def hardness(
     queries : sequence, optional
         Typical queries. Without them, objects that are in no tree stand in.
     sample : int, default 1000
-        Most objects to examine. All pairs of them are evaluated: for kernels of milliseconds, of
-        your own in Python or of alignments, pass fewer. Such pairs are evaluated once each.
+        Most objects to examine. All pairs of them are evaluated.
+    budget : int, optional
+        Most kernel evaluations, for kernels whose evaluations take long: functions in Python,
+        alignments and series. Fewer objects and queries are examined where these would take more.
+        8 for each object when not given: what 8 queries cost a scan. The values of other kernels
+        are not kept but evaluated again, some milliseconds in all, so that only the sample
+        follows from the budget, where one is given.
     seed : int, default 0
         Chooses the sample: the same seed, the same result.
     threads : int, optional
@@ -231,20 +244,29 @@ def hardness(
     rng = np.random.default_rng(check_seed(seed))
     n_threads = check_threads(threads)
     read = read_objects(objects, checked_kernel)
-    drawn = Sample(checked_kernel, read, _draw(rng, len(read), most), "objects", n_threads)
+    asked_read = None if queries is None else _some_queries(queries, checked_kernel, read)
+    # As many queries as are used, below: there are fewer directions than queries of the forecast.
+    n_asked = 0 if asked_read is None else min(len(asked_read), most, MOST_QUERIES)
+    n_drawn = min(len(read), most)
+    is_expensive = any(leaf.is_expensive for _, leaf in leaves(checked_kernel))
+    if budget is not None or is_expensive:
+        limit = _EVALUATIONS * len(read) if budget is None else check_count("budget", budget)
+        n_drawn, n_asked = _affordable(n_drawn, n_asked, limit)
+    drawn = Sample(checked_kernel, read, _draw(rng, len(read), n_drawn), "objects", n_threads)
     _check_mercer(drawn.space)
     asked = None
-    if queries is not None:
-        asked_read = _some_queries(queries, checked_kernel, read)
+    if asked_read is not None:
         places = _draw(rng, len(asked_read), most)
-        # As many as are used, below: there are fewer directions than queries of the forecast.
-        asked = Sample(checked_kernel, asked_read, places[:MOST_QUERIES], "queries", n_threads)
+        asked = Sample(checked_kernel, asked_read, places[:n_asked], "queries", n_threads)
     shown = Progress(bool(progress))
     with shown.bar(len(drawn) ** 2) as report:
         ratios = expansions(drawn, report)
     balls = _concentrations(drawn, asked, rng)
-    points = measure(drawn, asked, shown)
+    points = measure(drawn, asked, "tree", shown)
     exponent, share = extrapolate(points, len(read))
+    forecasts = {"scan": 1.0, "tree": share}
+    if has_filter(drawn.space):
+        forecasts["filter"] = extrapolate(measure(drawn, asked, "filter", shown), len(read))[1]
     return Hardness(
         kernel=checked_kernel,
         n_objects=len(read),
@@ -256,7 +278,8 @@ def hardness(
         forecast=share,
         forecast_points=points,
         forecast_exponent=exponent,
-        advice=_advise(share, len(read)),
+        forecasts=forecasts,
+        advice=_advise(forecasts, len(read), is_expensive=is_expensive),
     )
 
 
@@ -293,13 +316,46 @@ def _concentrations(drawn: Sample, asked: Sample | None, rng: "np.random.Generat
     return np.array(balls, dtype=np.float64)
 
 
-def _advise(share: float, n_objects: int) -> str:
-    cost = f"about {_short(share * n_objects)} kernel evaluations a query, a scan {n_objects}"
+def _affordable(n_objects: int, n_queries: int, budget: int) -> tuple[int, int]:
+    """Return how many objects and queries a budget of evaluations allows."""
+    while evaluations_of(n_objects, n_queries) > budget:
+        if n_queries > max(1, n_objects // 4):
+            n_queries -= 1
+        elif n_objects > 1:
+            n_objects -= 1
+        else:
+            break
+    return n_objects, n_queries
+
+
+def _advise(forecasts: Mapping[str, float], n_objects: int, *, is_expensive: bool) -> str:
+    shown = {name: _short(share * n_objects) for name, share in forecasts.items()}
+    if is_expensive:
+        return _advise_expensive(forecasts, shown)
+    cost = f"about {shown['tree']} kernel evaluations a query, a scan {n_objects}"
+    share = forecasts["tree"]
     if share <= _PAYS:
         return f"A tree pays: it needs {cost}."
     if share <= _SAVES:
         return f"A tree pays where evaluations are expensive, else scan: it needs {cost}."
     return f"A scan is as good: a tree needs {cost}."
+
+
+def _advise_expensive(forecasts: Mapping[str, float], shown: Mapping[str, str]) -> str:
+    costs = {"scan": f"a scan {shown['scan']}"}
+    costs |= {
+        engine: f"{name} about {shown[engine]}"
+        for engine, name in (("tree", "a tree"), ("filter", "pivots"))
+        if engine in shown
+    }
+    best = min(forecasts, key=forecasts.__getitem__)
+    if forecasts[best] > _SAVES:
+        best, advice = "scan", f"A scan is as good: it needs {shown['scan']}"
+    else:
+        pays = "Pivots pay: they need" if best == "filter" else "A tree pays: it needs"
+        advice = f"{pays} about {shown[best]}"
+    others = "".join(f", {costs[engine]}" for engine in reversed(costs) if engine != best)
+    return f"{advice} kernel evaluations a query{others}."
 
 
 def _short(number: float) -> str:

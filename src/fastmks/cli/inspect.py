@@ -99,6 +99,9 @@ def hardness(
     kernel: KernelOption = None,
     queries: Annotated[str | None, typer.Option(help="File of typical queries.")] = None,
     sample: Annotated[int, typer.Option(min=1, help="Objects to examine, at most.")] = 1000,
+    budget: Annotated[
+        int | None, typer.Option(min=1, help="Kernel evaluations, at most, where they take long.")
+    ] = None,
     seed: SeedOption = 0,
     figure: Annotated[str | None, typer.Option(help="Draw a figure: .png or .svg.")] = None,
     threads: ThreadsOption = None,
@@ -116,6 +119,7 @@ def hardness(
         used,
         queries=asked,
         sample=sample,
+        budget=budget,
         seed=seed,
         threads=threads,
         progress=is_terminal(),

@@ -1,4 +1,4 @@
-"""The work of a process of `fastmks.data.worker_pool`: blocks of pairs, evaluated."""
+"""Evaluate blocks of pairs in a worker process of `fastmks.data.worker_pool`."""
 
 import os
 import pickle

@@ -3,6 +3,7 @@
 import collections
 import importlib
 import math
+import re
 import sys
 
 import matplotlib
@@ -161,7 +162,10 @@ def test_extrapolation_stays_possible(points, n, share):
 
 
 def test_advice_names_the_figures():
-    easy, dear, hard = (module._advise(share, 500) for share in (0.004, 0.3, 0.93))
+    easy, dear, hard = (
+        module._advise({"scan": 1.0, "tree": share}, 500, is_expensive=False)
+        for share in (0.004, 0.3, 0.93)
+    )
     assert easy == "A tree pays: it needs about 2 kernel evaluations a query, a scan 500."
     assert "about 150 kernel evaluations" in dear
     assert hard.startswith("A scan is as good: a tree needs about 465")
@@ -185,7 +189,7 @@ def test_each_pair_is_evaluated_once(wrap, queries):
 
     objects = normal(120, 3).tolist()
     kernel = wrap(kernels.Custom(counted))
-    fastmks.hardness(objects, kernel, queries=queries)
+    fastmks.hardness(objects, kernel, queries=queries, budget=100_000)
     n_leaves = len(list(leaves(kernel)))
     selves = [n for (x, y), n in asked.items() if x == y]
     others = [n for (x, y), n in asked.items() if x != y]
@@ -209,9 +213,11 @@ def test_each_pair_is_evaluated_once(wrap, queries):
 )
 def test_remembered_values_change_nothing(kernel, queries, monkeypatch):
     objects = normal(150, 3)
-    found = fastmks.hardness(objects, kernel, queries=queries, sample=140)
+    found = fastmks.hardness(objects, kernel, queries=queries, sample=140, budget=100_000)
     monkeypatch.setattr(estimates, "_MOST_EXPENSIVE", 0)
-    assert_same(found, fastmks.hardness(objects, kernel, queries=queries, sample=140))
+    assert_same(
+        found, fastmks.hardness(objects, kernel, queries=queries, sample=140, budget=100_000)
+    )
 
 
 def test_errors_about_remembered_values_name_the_kernel_and_the_objects():
@@ -229,8 +235,81 @@ def test_errors_about_remembered_values_name_the_kernel_and_the_objects():
 
 
 def test_progress_of_remembered_values(capsys):
-    fastmks.hardness(normal(50, 2).tolist(), shared, progress=True)
+    fastmks.hardness(normal(50, 2).tolist(), shared, budget=10_000, progress=True)
     assert "2500/2500" in capsys.readouterr().err.replace("2.50k/2.50k", "2500/2500")
+
+
+# --- engines and the budget ----------------------------------------------------------------------
+
+
+def clusters(n, d=5):
+    rng = np.random.default_rng(3)
+    return rng.normal(size=(12, d))[rng.integers(0, 12, size=n)] + 0.02 * rng.normal(size=(n, d))
+
+
+@pytest.mark.parametrize("wrap", [kernels.Custom, lambda f: kernels.Normalized(kernels.Custom(f))])
+@pytest.mark.parametrize("n_queries", [0, 1, 7, 200])
+@pytest.mark.parametrize("budget", [None, 1000, 50, 5])
+def test_a_budget_bounds_the_evaluations(wrap, n_queries, budget):
+    n_calls = 0
+
+    def counted(x, y):
+        nonlocal n_calls
+        n_calls += 1
+        return float(x @ y)
+
+    objects = clusters(300)
+    queries = objects[:n_queries] + 0.01 if n_queries else None
+    found = fastmks.hardness(objects, wrap(counted), queries=queries, budget=budget)
+    assert n_calls <= (8 * 300 if budget is None else max(budget, 5))
+    assert 1 <= len(found.positions) <= 300
+    assert found.forecasts["tree"] == found.forecast
+
+
+def test_the_budget_of_inexpensive_kernels_is_the_sample_unless_given():
+    objects = normal(400, 3)
+    assert len(fastmks.hardness(objects).positions) == 400
+    assert len(fastmks.hardness(objects, budget=2000).positions) < 70
+
+
+def test_forecasts_name_the_engine_that_evaluates_fewest():
+    def product(x, y):
+        return float(x @ y)
+
+    objects = clusters(800)
+    kernel = kernels.Normalized(kernels.Custom(product))
+    found = fastmks.hardness(objects, kernel)
+    index = fastmks.Index(objects, kernel)
+    queries = clusters(840)[800:]
+    for algorithm in ("tree", "filter"):
+        hits = index.search(queries, algorithm=algorithm)
+        share = hits.stats.kernel_evaluations / (len(queries) * len(objects))
+        assert share / 3 < found.forecasts[algorithm] < share * 3
+    assert found.forecasts["scan"] == 1.0
+    assert found.forecasts["filter"] < 0.2
+    assert re.fullmatch(
+        r"Pivots pay: they need about [\d.]+ kernel evaluations a query, a tree about [\d.]+, "
+        r"a scan 800\.",
+        found.advice,
+    )
+    assert "scan 100 %, tree" in str(found)
+
+
+def test_advice_of_expensive_kernels():
+    def advice(tree, filter_):
+        shares = {"scan": 1.0, "tree": tree, "filter": filter_}
+        return module._advise(shares, 500, is_expensive=True)
+
+    rest = "kernel evaluations a query"
+    assert (
+        advice(0.1, 0.02) == f"Pivots pay: they need about 10 {rest}, a tree about 50, a scan 500."
+    )
+    assert (
+        advice(0.1, 0.2) == f"A tree pays: it needs about 50 {rest}, pivots about 100, a scan 500."
+    )
+    assert advice(0.7, 0.6) == (
+        f"A scan is as good: it needs 500 {rest}, pivots about 300, a tree about 350."
+    )
 
 
 # --- errors --------------------------------------------------------------------------------------
@@ -241,6 +320,7 @@ def test_progress_of_remembered_values(capsys):
     [
         ({"sample": 0}, "sample must be a whole number of at least 1; got sample=0"),
         ({"sample": 2.5}, "sample must be a whole number of at least 1; got 2.5"),
+        ({"budget": 0}, "budget must be a whole number of at least 1; got budget=0"),
         ({"seed": -1}, "seed must be a whole number of at least 0; got -1"),
         ({"seed": None}, "seed must be a whole number of at least 0; got None"),
         ({"seed": True}, "seed must be a whole number of at least 0; got True"),
