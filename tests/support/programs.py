@@ -1,5 +1,6 @@
 """Programs in processes of their own."""
 
+import signal
 import subprocess
 import sys
 import textwrap
@@ -18,3 +19,8 @@ def run_program(command, **options):
 def run_python(code, *arguments, **options):
     """Return how a Python program ended, and what it printed."""
     return run_program([sys.executable, "-c", textwrap.dedent(code), *arguments], **options)
+
+
+def heed_interrupts():
+    """Undo what a shell that runs the tests in the background may have set."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -16,7 +16,7 @@ import pytest
 
 from fastmks import Index
 from support.counting import count_calls
-from support.programs import run_program, run_python
+from support.programs import heed_interrupts, run_program, run_python
 from support.waiting import PATIENCE, wait_until
 
 RNG = np.random.default_rng(11)
@@ -132,11 +132,6 @@ def drip(path, stop, written):
                 written[0] += file.write(block)
             except BrokenPipeError:
                 return
-
-
-def heed_interrupts():
-    """Undo what whoever runs the tests in the background may have set."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def start_dripping(folder, *words, **options):

@@ -19,7 +19,8 @@ from support.comparing import assert_identical
 from support.functions import normal, overlap
 from support.inside import pool_of
 from support.kinds.own import COMPILED
-from support.waiting import wait_until
+from support.programs import heed_interrupts
+from support.waiting import PATIENCE, wait_until
 from support.working import Counted, Locked, Noting
 
 _LETTERS = iter("all trees of kernels, searched for the best of all trees " * 4)
@@ -46,7 +47,7 @@ READY = """
 
 def run_code(code):
     command = [sys.executable, "-c", textwrap.dedent(code)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 def is_alive(process):
@@ -270,13 +271,13 @@ def test_the_workers_end_with_the_program(how, without_loky):
     code = hidden + SLOW + READY + ("" if how is None else work)
     program = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, preexec_fn=heed_interrupts,
     )  # fmt: skip
     processes = [int(word) for word in program.stdout.readline().split()]
     assert len(processes) == 2
     if how is not None:
         program.send_signal(how)
-    program.wait(timeout=600)
+    program.wait(timeout=PATIENCE)
     program.stdout.close()
     assert (program.returncode == 0) == (how is None)
     ended(processes)
