@@ -8,7 +8,7 @@ CPP_FILES := $(shell find $(ROOT)/cpp -name '*.hpp' -o -name '*.cpp' -o -name '*
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: help dev demo test test-cpp test-python quick test-page lint format stub paper peers growth \
-        bench-units bench-objects bench-living bench-scale bench-service docs figures sanitize \
+        planner bench-units bench-objects bench-living bench-scale bench-service docs figures sanitize \
         sanitize-threads test-floors wheel clean installed FORCE
 .DELETE_ON_ERROR:
 
@@ -95,6 +95,10 @@ bench-units: $(VENV)/.with-peers installed
 bench-objects: $(VENV)/.with-peers installed
 	cd $(ROOT) && for family in alignments series graphs fingerprints own pivots; do \
 	  $(BIN)/python -m benchmarks.objects.$$family $(if $(DATA),--data $(DATA)) || exit 1; done
+
+planner: $(VENV)/.with-peers installed
+	cd $(ROOT) && $(BIN)/python -m benchmarks.planner --out $(OUT)/planner.json \
+	  $(if $(DATA),--data $(DATA)) $(OPTIONS)
 
 # Where figures, tables and pictures go; those in benchmarks/results are of the machine of the docs.
 # Finished cells are kept, here and below: run it again after a stop. OPTIONS="--minutes 9", say.

@@ -184,14 +184,15 @@ class Engine(Protocol):
 class Offer:
     """A structure that could be built, and its forecast cost on one thread.
 
-    `build` takes the number of threads and the progress.
+    `build` takes the number of threads and the progress. `space` and `build` are None where the
+    objects have another order since.
     """
 
-    space: Space
+    space: Space | None
     build_seconds: float
     seconds_per_query: float
     basis: str
-    build: Callable[[int, Progress], Any]
+    build: Callable[[int, Progress], Any] | None
     evaluations: float | None = None  # of a query, where values were evaluated for the forecast
 
 

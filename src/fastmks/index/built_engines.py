@@ -140,7 +140,7 @@ class BuiltEngines:
                 return built.filter
             made: CoreFilter
             threads = built.space.threads(self._threads)
-            if offer is not None and offer.space is built.space:
+            if offer is not None and offer.build is not None and offer.space is built.space:
                 made = offer.build(threads, progress)
             else:
                 made = build_filter(

@@ -45,13 +45,15 @@ _FEW_EXPENSIVE = 64  # where an evaluation takes long
 _MANY_HITS = 32  # bounds prune too little where one object in this many is a hit
 _N_RACED = 8  # queries on which two engines are compared
 _TOO_SLOW = 3.0  # a forecast errs above: samples have fewer close neighbours than all objects
+_BOUND_SECONDS = 30e-9  # of the bounds for an evaluation
+_CALL_SECONDS = 10e-6  # of a search
 _FORGETTING = 1.1  # an engine that was slower than it was once may have become slower
 _N_TRIES = 3  # searches before a slow engine is given up: the machine may have been busy
 _N_TRIED = 64  # and queries: for the first ones the caches are cold
 _HOPELESS = 10.0  # times slower, for the first query: the engine is not tried again
 _SLOWER = 2.0  # the same for later ones
 _LEAST_ALLOWANCE = 0.02  # seconds of sampling or building
-_PATIENCE = 2.0  # it may take this many times longer: the machine may be busy
+_PATIENCE = 4.0  # it may take this many times longer: the machine may be busy
 _N_SETTLED = 64  # searches that a choice lasts once it is clear
 _CLEARLY = 1.2  # times faster
 
@@ -205,12 +207,13 @@ class _Measured:
 class _Candidate:
     """An engine beside the scan: what it needs, and how it is sampled, built and found.
 
-    `objection` says why it does not serve a space. `guess` is the seconds of sampling an offer.
+    `objection` says why it does not serve a space. `guess` is the seconds of sampling an offer,
+    from those of an evaluation.
     """
 
     name: str
     objection: Callable[[Space], str]
-    guess: Callable[[Space], float]
+    guess: Callable[[Space, float], float]
     offer: Callable[..., Offer]
     build: Callable[[BuiltEngines, Progress, Offer | None], object]
     engine: Callable[[BuiltEngines, SearchRequest], Engine | None]
@@ -286,7 +289,7 @@ class Planner:
     # Seconds of one thread: of searches, and of sampling and building.
     spent: float = 0.0
     explored: float = 0.0
-    _guesses: dict[tuple[str, int], float] = field(default_factory=dict)
+    _least: dict[tuple[str, int], float] = field(default_factory=dict)  # of stopped sampling
     _offers: dict[tuple[str, int], Offer] = field(default_factory=dict)
     _given_up: dict[tuple[str, int], str] = field(default_factory=dict)
     # Engines of searches whose choice was clear, and for how many more searches it holds.
@@ -415,11 +418,12 @@ class Planner:
                 lines[one.name] = replace(lines[one.name], reason=SLOWER)
         # What could be built.
         wanted: str | None = None
-        for one in serving:
+        for one in sorted(serving, key=lambda one: (one.name, k.bit_length()) not in self._offers):
             is_refused = one.name == "tree" and request.approximation.given()
             if one in built or is_small or is_crowded or is_refused:
                 continue
-            line, can_build = self._forecast(one, request, k, fastest, least, explores=explores)
+            may_sample = explores and wanted is None
+            line, can_build = self._forecast(one, request, k, lines, fastest, may_sample)
             lines[one.name] = line
             if can_build and (wanted is None or _time(line) < _time(lines[wanted])):
                 wanted = one.name
@@ -462,30 +466,42 @@ class Planner:
         one: _Candidate,
         request: SearchRequest,
         k: int,
+        lines: Mapping[str, Forecast],
         fastest: str,
-        least: Forecast,
-        *,
         explores: bool,
     ) -> tuple[Forecast, bool]:
         """Return the line of an engine that is not built, and whether it should be built now."""
+        least = lines[fastest]
         key, space, threads = (one.name, k.bit_length()), self.engines.space, request.threads
         if key in self._given_up:
             return Forecast(None, None, "", self._given_up[key]), False
+        known = self._known(one, request, k)
+        if known is not None and known.is_tried and known.seconds > threads * _time(least):
+            return replace(known.forecast(threads), build_seconds=None, reason=SLOWER), False
         # All in seconds of one thread.
         allowance = self.spent + threads * len(request.queries) * _time(least) - self.explored
         offer = self._offers.get(key)
-        if offer is None or offer.space is not space:
-            guess = self._guesses.get(key)
-            if guess is None:
-                guess = self._guesses[key] = one.guess(space)
+        value_seconds = threads * _time(lines["scan"]) / len(space)
+        guess = max(one.guess(space, value_seconds), self._least.get(key, 0.0))
+        if offer is not None and offer.space not in (space, None):
+            # The objects have another order now: what was sampled is still true, but to build it
+            # they are sampled again.
+            longer = offer.build_seconds + guess
+            offer = replace(offer, space=None, build=None, build_seconds=longer)
+            self._offers[key] = offer
+        if offer is None:
             if allowance < guess or not explores:
                 return Forecast(None, guess / threads, "a guess", FEW_QUERIES), False
             offer = self._sample(one, request, k, allowance)
             if offer is None:
                 reason = self._given_up.get(key, FEW_QUERIES)
-                return Forecast(None, self._guesses[key] / threads, "a guess", reason), False
+                return Forecast(None, guess / threads, "a guess", reason), False
+        seconds = offer.seconds_per_query
+        if offer.evaluations is not None:  # a sample is timed once, which load makes longer
+            fair = offer.evaluations * (value_seconds + _BOUND_SECONDS) + _CALL_SECONDS
+            seconds = min(seconds, fair)
         line = Forecast(
-            offer.seconds_per_query / threads,
+            seconds / threads,
             offer.build_seconds / threads,
             offer.basis,
             evaluations=offer.evaluations,
@@ -515,7 +531,7 @@ class Planner:
         if offer is not None:
             self._offers[key] = offer
         else:
-            self._guesses[key] = max(self._guesses[key], 2.0 * seconds)
+            self._least[key] = 2.0 * seconds
         return offer
 
     def _build(self, one: _Candidate, request: SearchRequest, k: int) -> None:

@@ -46,12 +46,12 @@ def test_few_queries_are_scanned_and_many_are_worth_a_filter():
     assert index.search(rows, k=3).stats.algorithm == "filter"
 
 
-def test_single_queries_get_a_filter_once_scans_have_cost_as_much():
+def test_single_queries_get_an_engine_once_scans_have_cost_as_much():
     rows = clustered(40_000)
     index = Index(rows, threads=1)
     used = [index.search(rows[i], k=1).stats.algorithm for i in range(1500)]
     assert used[0] == "scan"
-    assert used[-1] == "filter"
+    assert used[-1] in ("filter", "tree")
 
 
 def test_few_objects_are_always_scanned():

@@ -94,7 +94,7 @@ class FilterKind:
         Restores it for a space from the record of a file.
     guess_seconds : callable
         Estimates the time to build it for a space on one thread, or to examine the objects for an
-        offer where that takes longer.
+        offer where that takes longer, from the seconds of an evaluation.
     offer : callable or None
         Examines the objects of a space, with the arguments of `offer_filter`. None where nothing
         is built or offered.
@@ -106,7 +106,7 @@ class FilterKind:
     serves: Callable[[Space], bool]
     build: Callable[..., CoreFilter]
     restore: Callable[[Space, Record], CoreFilter]
-    guess_seconds: Callable[[Space], float]
+    guess_seconds: Callable[[Space, float], float]
     offer: Callable[..., Offer] | None = None
     is_free: bool = True
 

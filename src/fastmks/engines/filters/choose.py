@@ -26,14 +26,14 @@ def has_offer(space: Space) -> bool:
     return kind is not None and kind.is_free
 
 
-def guess_filter_seconds(space: Space) -> float:
+def guess_filter_seconds(space: Space, value_seconds: float) -> float:
     """Return an estimate of the time to build the filter of a space, without examining it.
 
-    A filter serves the space.
+    A filter serves the space; an evaluation takes `value_seconds`.
     """
     kind = _kind_for(space)
     assert kind is not None
-    return kind.guess_seconds(space)
+    return kind.guess_seconds(space, value_seconds)
 
 
 def offer_filter(

@@ -127,6 +127,6 @@ CODES = FilterKind(
     serves=lambda space: space.has_dense_scores,
     build=_build,
     restore=_restore,
-    guess_seconds=lambda space: _guess_seconds(len(space), space.n_columns),
+    guess_seconds=lambda space, _: _guess_seconds(len(space), space.n_columns),
     offer=_offer,
 )

@@ -33,5 +33,5 @@ OWN_BOUNDS = FilterKind(
     serves=lambda space: space.has_bounds,
     build=lambda space, **_: OwnBounds(space),
     restore=lambda space, _: OwnBounds(space),
-    guess_seconds=lambda _: 0.0,
+    guess_seconds=lambda *_: 0.0,
 )

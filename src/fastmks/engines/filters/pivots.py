@@ -157,13 +157,13 @@ def _build_on(draft: "_Draft", threads: int, progress: Progress, started: float)
     )
 
 
-def _guess_seconds(space: Space) -> float:
+def _guess_seconds(space: Space, value_seconds: float) -> float:
     """Return an estimate of the time to choose and build pivots on one thread."""
     n = len(space)
     n_candidates = min(n, _n_candidates(n))
     steps = _MOST_PIVOTS * n_candidates * (n_candidates + _MOST_HELD_OUT + _QUERIES_SAMPLED)
     values = n_candidates**2 + (_QUERIES_SAMPLED + _TYPICAL_PIVOTS) * n
-    return steps * _STEP_SECONDS + values * space.core.measure_cost()[1]
+    return steps * _STEP_SECONDS + values * value_seconds
 
 
 def _offer(

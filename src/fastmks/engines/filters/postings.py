@@ -79,7 +79,7 @@ POSTINGS = FilterKind(
     serves=fits_postings,
     build=lambda space, *, progress, **_: build_postings(space, progress=progress),
     restore=_restore,
-    guess_seconds=_guess_seconds,
+    guess_seconds=lambda space, _: _guess_seconds(space),
     offer=lambda space, *_, **__: Offer(
         space,
         _guess_seconds(space),

@@ -26,11 +26,10 @@ def tree_serves(space: Space) -> bool:
     return space.is_mercer and bool(np.isfinite(space.rounding).all())
 
 
-def guess_tree_seconds(space: Space) -> float:
+def guess_tree_seconds(space: Space, value_seconds: float) -> float:
     """Return an estimate of the time to sample trees on one thread."""
     n_sampled = _n_sampled(len(space))
-    call, value = space.core.measure_cost()
-    return n_sampled**2 / 4 * value + n_sampled * (call + _NODE_SECONDS)
+    return n_sampled**2 / 4 * value_seconds + n_sampled * _NODE_SECONDS
 
 
 def offer_tree(
