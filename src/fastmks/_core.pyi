@@ -229,6 +229,8 @@ def own_bounds_top_k(objects: Space, queries: Space, among: Annotated[NDArray[nu
 
 def own_bounds_above(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, progress: object | None) -> tuple[tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64]], tuple[int, int, int, int, int]]: ...
 
+def own_bounds_approximate_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, skip_self: bool, k: int, floors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, epsilon: float, relative: float, budget: int | None, seconds: float | None, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64], NDArray[numpy.float64], tuple[int, int, int, int, int]]: ...
+
 class Projection:
     """Puts objects into a few coordinates."""
 
@@ -277,6 +279,8 @@ def codes_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.i
 
 def codes_above(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, structure: CodeTable, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, progress: object | None) -> tuple[tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64]], tuple[int, int, int, int, int]]: ...
 
+def codes_approximate_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, structure: CodeTable, skip_self: bool, k: int, floors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, epsilon: float, relative: float, budget: int | None, seconds: float | None, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64], NDArray[numpy.float64], tuple[int, int, int, int, int]]: ...
+
 class Postings:
     """Sparse vectors by columns."""
 
@@ -303,6 +307,8 @@ def restore_postings(objects: Space, arrays: dict[str, numpy.typing.NDArray[nump
 def postings_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, structure: Postings, skip_self: bool, k: int, floors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64], tuple[int, int, int, int, int]]: ...
 
 def postings_above(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, structure: Postings, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, progress: object | None) -> tuple[tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64]], tuple[int, int, int, int, int]]: ...
+
+def postings_approximate_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, structure: Postings, skip_self: bool, k: int, floors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, epsilon: float, relative: float, budget: int | None, seconds: float | None, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64], NDArray[numpy.float64], tuple[int, int, int, int, int]]: ...
 
 class PivotProjection(Projection):
     """Objects on the span of a few."""
@@ -341,6 +347,8 @@ def restore_pivots(objects: Space, arrays: dict[str, numpy.typing.NDArray[numpy.
 def pivots_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, structure: PivotTable, skip_self: bool, k: int, floors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64], tuple[int, int, int, int, int]]: ...
 
 def pivots_above(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, structure: PivotTable, thresholds: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int, progress: object | None) -> tuple[tuple[NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.int64]], tuple[int, int, int, int, int]]: ...
+
+def pivots_approximate_top_k(objects: Space, queries: Space, among: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, names: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, structure: PivotTable, skip_self: bool, k: int, floors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, epsilon: float, relative: float, budget: int | None, seconds: float | None, threads: int, progress: object | None) -> tuple[NDArray[numpy.float64], NDArray[numpy.int64], NDArray[numpy.float64], tuple[int, int, int, int, int]]: ...
 
 class Traversal:
     """How a tree search goes about it."""

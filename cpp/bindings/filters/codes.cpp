@@ -72,10 +72,11 @@ void register_codes(nb::module_& m) {
     m.def("code_table", &code_table, "objects"_a, "projection"_a, "threads"_a, "progress"_a.none(),
           Unlocked());
     m.def("restore_codes", &restore_structure<CodeTable>, "objects"_a, "arrays"_a);
-    bind_searches<CodeTable>(m, "codes", &codes_top_k, &codes_above,
-                             [](const CodeTable& table, const Space& objects) {
-                                 return table.size() == objects.size();
-                             });
+    const auto serves = [](const CodeTable& table, const Space& objects) {
+        return table.size() == objects.size();
+    };
+    bind_searches<CodeTable>(m, "codes", &codes_top_k, &codes_above, serves);
+    bind_approximate<CodeTable>(m, "codes", &codes_approximate_top_k, serves);
 }
 
 }  // namespace fastmks::bindings

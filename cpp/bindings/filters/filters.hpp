@@ -86,4 +86,33 @@ void bind_searches(nb::module_& m, const std::string& name, TopK top_k, Above ab
           structure_argument<Structure>()..., "thresholds"_a, "threads"_a, "progress"_a.none());
 }
 
+/// Binds the approximate search `top_k` as <name>_approximate_top_k; the rest is as above.
+template <class... Structure, class TopK, class Serves>
+void bind_approximate(nb::module_& m, const std::string& name, TopK top_k, Serves serves) {
+    m.def((name + "_approximate_top_k").c_str(),
+          [=](const Space& objects, const Space& queries, const std::optional<Positions>& among,
+              const std::optional<Positions>& names, const Structure&... structure, bool skip_self,
+              std::size_t k, const std::optional<Thresholds>& floors, double epsilon,
+              double relative, std::optional<std::size_t> budget, std::optional<double> seconds,
+              std::size_t threads, const nb::object& progress) {
+              const ScanProblem problem =
+                  scan_problem(objects, queries, among, skip_self, names, floors);
+              if (!serves(structure..., objects)) {
+                  throw std::invalid_argument("the filter is of other objects");
+              }
+              const StopRule stop = stop_rule(epsilon, relative, budget, seconds);
+              if (stop.budget < k) throw std::invalid_argument("budget must be at least k");
+              check_k(problem.among.size, skip_self, k);
+              BoundCounts counts;
+              const auto run = [&](const Watch& watch, TopKAnswers answers) {
+                  counts = top_k(problem, structure..., k, stop, threads, watch, answers);
+              };
+              ApproximateArrays found = run_approximate_top_k(queries.size(), k, progress, run);
+              return std::tuple_cat(std::move(found), std::make_tuple(to_counts(counts)));
+          },
+          "objects"_a, "queries"_a, "among"_a.none(), "names"_a.none(),
+          structure_argument<Structure>()..., "skip_self"_a, "k"_a, "floors"_a.none(), "epsilon"_a,
+          "relative"_a, "budget"_a.none(), "seconds"_a.none(), "threads"_a, "progress"_a.none());
+}
+
 }  // namespace fastmks::bindings

@@ -66,10 +66,11 @@ void register_pivots(nb::module_& m) {
     m.def("pivot_table", &pivot_table, "projection"_a, "threads"_a, "progress"_a.none(),
           nb::keep_alive<0, 1>(), Unlocked());
     m.def("restore_pivots", &restore, "objects"_a, "arrays"_a);
-    bind_searches<PivotTable>(m, "pivots", &pivots_top_k, &pivots_above,
-                              [](const PivotTable& table, const Space& objects) {
-                                  return &table.projection().objects() == &untraced(objects);
-                              });
+    const auto serves = [](const PivotTable& table, const Space& objects) {
+        return &table.projection().objects() == &untraced(objects);
+    };
+    bind_searches<PivotTable>(m, "pivots", &pivots_top_k, &pivots_above, serves);
+    bind_approximate<PivotTable>(m, "pivots", &pivots_approximate_top_k, serves);
 }
 
 }  // namespace fastmks::bindings

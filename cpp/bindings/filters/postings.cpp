@@ -18,10 +18,11 @@ void register_postings(nb::module_& m) {
         .def_prop_ro("n_postings", &Postings::n_postings);
     m.def("postings", &postings, "objects"_a, "progress"_a.none(), Unlocked());
     m.def("restore_postings", &restore_structure<Postings>, "objects"_a, "arrays"_a);
-    bind_searches<Postings>(m, "postings", &postings_top_k, &postings_above,
-                            [](const Postings& postings, const Space& objects) {
-                                return postings.size() == objects.size() && Postings::fits(objects);
-                            });
+    const auto serves = [](const Postings& postings, const Space& objects) {
+        return postings.size() == objects.size() && Postings::fits(objects);
+    };
+    bind_searches<Postings>(m, "postings", &postings_top_k, &postings_above, serves);
+    bind_approximate<Postings>(m, "postings", &postings_approximate_top_k, serves);
 }
 
 }  // namespace fastmks::bindings

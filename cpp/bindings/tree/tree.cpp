@@ -108,14 +108,12 @@ using Answers = std::tuple<Result<double>, Result<std::int64_t>, Result<double>,
 // Runs search(answers, watch) without the GIL and hands its answers to Python.
 template <class Search>
 Answers answered(std::size_t n, std::size_t k, const nb::object& progress, Search search) {
-    auto gaps = std::make_unique<double[]>(n);
     TreeCounts counts;
-    const auto run = [&](const Watch& watch, double* values, std::int64_t* positions) {
-        counts = search(TopKAnswers{values, positions, gaps.get()}, watch);
+    const auto run = [&](const Watch& watch, TopKAnswers answers) {
+        counts = search(answers, watch);
     };
-    TopKArrays found = run_top_k(n, k, progress, run);
-    return std::tuple_cat(std::move(found),
-                          std::make_tuple(to_array(std::move(gaps), {n}), named(counts)));
+    ApproximateArrays found = run_approximate_top_k(n, k, progress, run);
+    return std::tuple_cat(std::move(found), std::make_tuple(named(counts)));
 }
 
 std::size_t n_searched(const CoverTree& tree, const std::optional<Positions>& among) {
@@ -132,9 +130,7 @@ Answers top_k(const CoverTree& tree, const Space& objects, const Space& queries,
     problem.floors = check_floors(floors, queries.size());
     const std::size_t n_among = n_searched(tree, among);
     check_k(n_among, skip_self, k);
-    StopRule stop{epsilon, relative, budget.value_or(SIZE_MAX), std::nullopt};
-    constexpr double forever = 1e9;  // seconds; a clock cannot count many more
-    if (seconds && *seconds < forever) stop.time = std::chrono::duration<double>(*seconds);
+    const StopRule stop = stop_rule(epsilon, relative, budget, seconds);
     if (stop.budget < k + (skip_self ? 1 : 0) || (budget && among)) {
         throw std::invalid_argument("budget must be at least k, and goes without among");
     }

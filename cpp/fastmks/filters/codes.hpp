@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "fastmks/core/answers.hpp"
 #include "fastmks/core/archive.hpp"
 #include "fastmks/core/array.hpp"
 #include "fastmks/core/parallel.hpp"
+#include "fastmks/core/stop_rule.hpp"
 #include "fastmks/filters/bound_counts.hpp"
 #include "fastmks/filters/own_bounds.hpp"
 #include "fastmks/filters/projection.hpp"
@@ -158,6 +160,11 @@ private:
 BoundCounts codes_top_k(const ScanProblem& problem, const CodeTable& table, std::size_t k,
                         std::size_t threads, const Watch& watch, double* values,
                         std::int64_t* positions);
+
+/// The same as far as a rule allows, with what may have been missed.
+BoundCounts codes_approximate_top_k(const ScanProblem& problem, const CodeTable& table,
+                                    std::size_t k, const StopRule& stop, std::size_t threads,
+                                    const Watch& watch, TopKAnswers answers);
 
 /// As own_bounds_above.
 BoundCounts codes_above(const ScanProblem& problem, const CodeTable& table,

@@ -80,6 +80,13 @@ public:
         resize(first);
     }
 
+    // Hands all of them on through take(promise, position).
+    template <class Take>
+    void drain(Take take) {
+        for (std::size_t i = 0; i < size(); ++i) take(promises_[i], positions_[i]);
+        resize(0);
+    }
+
 private:
     void resize(std::size_t n) {
         promises_.resize(n);

@@ -2,10 +2,12 @@
 #include <bit>
 #include <cmath>
 
+#include "fastmks/core/allowance.hpp"
 #include "fastmks/filters/codes.hpp"
 #include "fastmks/filters/codes_leaf_chooser.hpp"
 #include "fastmks/filters/codes_query.hpp"
 #include "fastmks/filters/codes_query_coder.hpp"
+#include "fastmks/filters/early_end.hpp"
 #include "fastmks/filters/query_groups.hpp"
 #include "fastmks/simd/loops.hpp"
 
@@ -43,6 +45,21 @@ public:
         sweep();
         for (Query& query : queries_) write(query.index, query.best);
         worker_.advance(queries_.size());
+    }
+
+    // The k best as far as a rule allows, one query after the other.
+    template <class Write>
+    void approximate_top_k(std::size_t k, const StopRule& stop, Allowances& allowances,
+                           Write write) {
+        start(k);
+        k_ = k;
+        for (std::size_t i = 0; i < queries_.size(); ++i) {
+            Query& query = queries_[i];
+            query.has_leasts = may_have_leasts(query);
+            const double missed = search_within(i, stop, allowances.next());
+            write(query.index, query.best, missed);
+            worker_.advance(1);
+        }
     }
 
     template <class Write>
@@ -92,18 +109,36 @@ private:
     void set_useless(Query& query, double value) {
         if (!(value > query.value)) return;
         query.value = value;
+        const ScoreRange useless = scores_below(query, value);
+        if (!(useless.low < useless.high)) return;
+        query.useless = useless;
+        query.reach = reach_of(query, useless);
+    }
+
+    // The scores that only values less than `value` have, in units of the query.
+    [[nodiscard]] ScoreRange scores_below(const Query& query, double value) const {
         const ScoreRange range = table_.projection().scores_below(
             problem_.objects, problem_.queries, value, query.largest);
-        if (!(range.low < range.high)) return;
-        query.useless = {range.low * query.unit, range.high * query.unit};
         if (query.unit == 0.0 || !std::isfinite(query.unit)) {  // beyond what one factor can be
-            query.useless = {std::ldexp(range.low, -query.shift),
-                             std::ldexp(range.high, -query.shift)};
+            return {std::ldexp(range.low, -query.shift), std::ldexp(range.high, -query.shift)};
         }
-        const double above = query.useless.high - query.middle;
-        const double below = query.middle - query.useless.low;
+        return {range.low * query.unit, range.high * query.unit};
+    }
+
+    // What promises less has such a score.
+    [[nodiscard]] static float reach_of(const Query& query, const ScoreRange& useless) {
+        const double above = useless.high - query.middle;
+        const double below = query.middle - useless.low;
         const double reach = std::min(above, below);
-        query.reach = round_down(reach - 0x1p-20 * std::abs(reach));
+        return round_down(reach - 0x1p-20 * std::abs(reach));
+    }
+
+    // What promises less has a value less than `value`.
+    [[nodiscard]] float reach_below(const Query& query, double value) const {
+        const ScoreRange useless = scores_below(query, value);
+        if (!(useless.low < useless.high)) return -HUGE_VALF;
+        const bool has_ends = std::isfinite(useless.low) || std::isfinite(useless.high);
+        return has_ends ? reach_of(query, useless) : HUGE_VALF;
     }
 
     void add_pairs(std::size_t i, const std::vector<std::uint32_t>& chosen) {
@@ -175,6 +210,98 @@ private:
         }
         collect(query, leaf, score, bounds);
         return true;
+    }
+
+    // Searches for one query as far as a rule allows: leaves are read in the order of their
+    // promises, and the most promising objects of those read are evaluated. With a budget, an
+    // object is evaluated only where no leaf promises more, so that the order of evaluations does
+    // not depend on the budget. Returns at least the value of every object that was missed: minus
+    // infinity where none may be among the k best.
+    double search_within(std::size_t i, const StopRule& stop, Allowance allowance) {
+        Query& query = queries_[i];
+        query.best.fill(problem_.floor(query.index));
+        set_useless(query, query.best.threshold());
+        const bool has_budget = stop.budget != SIZE_MAX;
+        std::size_t patience = has_budget ? SIZE_MAX : 2 * k_ + first_block;
+        frontier_.clear();
+        read_first(i);
+        const auto leaf_promises_less = [&](std::uint32_t a, std::uint32_t b) {
+            const float of_a = promise_of_leaf(i, a), of_b = promise_of_leaf(i, b);
+            return of_a < of_b || (of_a == of_b && a > b);
+        };
+        waiting_ = leaves_.choose(i, query.reach);
+        std::make_heap(waiting_.begin(), waiting_.end(), leaf_promises_less);
+        EarlyEnd end(stop, [&](double value) { return reach_below(query, value); });
+        for (;;) {
+            if (!frontier_.empty() && frontier_.front().promise < query.reach) frontier_.clear();
+            const float of_leaf =
+                waiting_.empty() ? -HUGE_VALF : promise_of_leaf(i, waiting_.front());
+            const float of_object = frontier_.empty() ? -HUGE_VALF : frontier_.front().promise;
+            const float left = std::max(of_leaf, of_object);
+            if (left == -HUGE_VALF || left < query.reach) return -HUGE_VAL;
+            const bool is_late = allowance.is_late();
+            if (end.is_reached(query.best, left, is_late || allowance.evaluations == 0)) {
+                return end.missed(left);
+            }
+            const bool may_read = of_leaf > -HUGE_VALF && (!is_late || frontier_.empty());
+            if (may_read && of_leaf > of_object && frontier_.size() < patience) {
+                std::pop_heap(waiting_.begin(), waiting_.end(), leaf_promises_less);
+                const std::uint32_t leaf = waiting_.back();
+                waiting_.pop_back();
+                read_leaf(i, leaf, of_leaf);
+            } else {
+                if (frontier_.size() >= patience) patience *= 2;
+                const bool is_ordered = has_budget && may_read;
+                evaluate_frontier(query, is_ordered ? of_leaf : -HUGE_VALF, allowance);
+            }
+        }
+    }
+
+    // What is not a number promises everything.
+    [[nodiscard]] float promise_of_leaf(std::size_t i, std::size_t leaf) const noexcept {
+        const float promise = leaves_.promise(i, leaf);
+        return promise == promise ? promise : HUGE_VALF;
+    }
+
+    // Reads the most promising leaves until k objects are known.
+    void read_first(std::size_t i) {
+        Query& query = queries_[i];
+        const auto n_known = [&] {
+            return query.has_leasts ? query.leasts.size() : frontier_.size();
+        };
+        for (std::size_t n = 0; n < table_.n_leaves() && n_known() < k_; ++n) {
+            if (n > 0 && query.best.is_full()) break;  // the floor will do
+            const std::size_t leaf = leaves_.best(i);
+            read_leaf(i, leaf, promise_of_leaf(i, leaf));
+        }
+        raise(query);
+    }
+
+    // Adds the objects of a leaf that may matter to the frontier; none promises more than the leaf.
+    void read_leaf(std::size_t i, std::size_t leaf, float of_leaf) {
+        Query& query = queries_[i];
+        scan_leaf(leaf, &i, 1);
+        query.candidates.drain([&](float promise, std::uint32_t position) {
+            if (promise < query.reach) return;
+            frontier_.push_back({std::min(promise, of_leaf), position});
+            std::push_heap(frontier_.begin(), frontier_.end(), promises_less);
+        });
+        tick(leaf_size);
+    }
+
+    // Evaluates the most promising objects of the frontier that promise at least `least`.
+    void evaluate_frontier(Query& query, float least, Allowance& allowance) {
+        const std::size_t most = std::min(
+            allowance.evaluations, query.best.is_full() ? first_block : std::max(first_block, k_));
+        positions_.clear();
+        while (positions_.size() < most && !frontier_.empty() &&
+               !(frontier_.front().promise < least)) {
+            std::pop_heap(frontier_.begin(), frontier_.end(), promises_less);
+            positions_.push_back(frontier_.back().position);
+            frontier_.pop_back();
+        }
+        allowance.evaluations -= positions_.size();
+        evaluate_positions(query);
     }
 
     // Adds the objects of a leaf that some queries keep to their candidates.
@@ -381,6 +508,16 @@ private:
         std::uint32_t query;
     };
 
+    // An object that may matter to the query of an approximate search.
+    struct Promised {
+        float promise;
+        std::uint32_t position;
+    };
+
+    static bool promises_less(const Promised& a, const Promised& b) {
+        return a.promise < b.promise || (a.promise == b.promise && a.position > b.position);
+    }
+
     const CodeTable& table_;
     const std::vector<char>* allowed_;
     const CodeLoops& loops_;
@@ -391,6 +528,8 @@ private:
     std::size_t work_ = 0;
     std::vector<Query> queries_;
     std::vector<Pair> pairs_;
+    std::vector<Promised> frontier_;      // a heap with the greatest promise on top
+    std::vector<std::uint32_t> waiting_;  // leaves to read, such a heap too
     std::vector<std::int64_t> positions_;
     std::vector<double> values_;
     std::vector<CodeBounds> bounds_;
@@ -409,6 +548,14 @@ BoundCounts codes_top_k(const ScanProblem& problem, const CodeTable& table, std:
                         std::int64_t* positions) {
     return groups_top_k<GroupSearch>(problem, k, group_size_of(problem, table, threads), threads,
                                      watch, values, positions, table, allowed_objects(problem));
+}
+
+BoundCounts codes_approximate_top_k(const ScanProblem& problem, const CodeTable& table,
+                                    std::size_t k, const StopRule& stop, std::size_t threads,
+                                    const Watch& watch, TopKAnswers answers) {
+    return groups_approximate_top_k<GroupSearch>(problem, k, stop,
+                                                 group_size_of(problem, table, threads), threads,
+                                                 watch, answers, table, allowed_objects(problem));
 }
 
 BoundCounts codes_above(const ScanProblem& problem, const CodeTable& table,

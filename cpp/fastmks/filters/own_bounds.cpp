@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "fastmks/core/faults.hpp"
+#include "fastmks/filters/early_end.hpp"
 #include "fastmks/filters/query_groups.hpp"
 #include "fastmks/simd/loops.hpp"
 
@@ -43,6 +44,37 @@ public:
         evaluate(chosen_, [&](Hit hit) { best.offer(hit); });
         // No bound is greater than the last one.
         if (!(last.value < best.threshold())) evaluate_rest(last, 2 * first, best);
+    }
+
+    // The same as far as a rule allows, strictly in the order of the bounds.
+    double find_within(std::size_t query, std::size_t k, const StopRule& stop, Allowance allowance,
+                       TopK& best) {
+        take_bounds(query, [](std::size_t, std::size_t) {});
+        collect(best.threshold(), [](const Hit&) { return true; });
+        const auto is_after = [](const Hit& a, const Hit& b) { return ranks_before(b, a); };
+        std::make_heap(candidates_.begin(), candidates_.end(), is_after);
+        EarlyEnd end(stop, [](double value) { return value; });
+        for (std::size_t block = std::max(first_block, k);;) {
+            if (candidates_.empty() || candidates_.front().value < best.threshold()) {
+                return -HUGE_VAL;
+            }
+            const double left = candidates_.front().value;
+            const bool is_spent = allowance.evaluations == 0 || allowance.is_late();
+            if (end.is_reached(best, left, is_spent)) return end.missed(left);
+            chosen_.clear();
+            const std::size_t most = std::min(block, allowance.evaluations);
+            block = std::max(block, std::min(2 * block, values_per_call));
+            while (chosen_.size() < most && !candidates_.empty() &&
+                   !(candidates_.front().value < best.threshold())) {
+                std::pop_heap(candidates_.begin(), candidates_.end(), is_after);
+                chosen_.push_back(candidates_.back());
+                candidates_.pop_back();
+            }
+            std::sort(chosen_.begin(), chosen_.end(),
+                      [](const Hit& a, const Hit& b) { return a.position < b.position; });
+            allowance.evaluations -= chosen_.size();
+            evaluate(chosen_, [&](Hit hit) { best.offer(hit); });
+        }
     }
 
     void find_above(std::size_t query, double threshold, std::vector<Hit>& found) {
@@ -191,6 +223,13 @@ BoundCounts own_bounds_top_k(const ScanProblem& problem, std::size_t k, std::siz
                              const Watch& watch, double* values, std::int64_t* positions) {
     return groups_top_k<OwnBoundsSearch>(problem, k, queries_per_task, threads, watch, values,
                                          positions);
+}
+
+BoundCounts own_bounds_approximate_top_k(const ScanProblem& problem, std::size_t k,
+                                         const StopRule& stop, std::size_t threads,
+                                         const Watch& watch, TopKAnswers answers) {
+    return groups_approximate_top_k<OwnBoundsSearch>(problem, k, stop, queries_per_task, threads,
+                                                     watch, answers);
 }
 
 BoundCounts own_bounds_above(const ScanProblem& problem, const double* thresholds,

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
+#include "fastmks/core/allowance.hpp"
 #include "fastmks/core/faults.hpp"
+#include "fastmks/filters/early_end.hpp"
 #include "fastmks/filters/query_groups.hpp"
 
 namespace fastmks {
@@ -58,24 +61,32 @@ public:
     }
 
     void find_best(std::size_t index, std::size_t k, TopK& best) {
-        start(index);
-        for (const Hit& hit : known_) best.offer(hit);
-        TopK floor(k);  // scores that k objects have at least
-        for (const Hit& hit : best.hits()) {
-            floor.offer({std::ldexp(lowered(hit.value), -query_.shift) - 1e-300, hit.position});
-        }
-        if (best.is_full()) raise_level(best.threshold());
-        bound_all(
-            [&](double score, std::size_t position) {
-                floor.offer({score, static_cast<std::int64_t>(position)});
-            },
-            [&] {
-                if (!query_.is_finite || !floor.is_full()) return;
-                raise_level(lowered(std::ldexp(floor.threshold(), query_.shift)));
-            });
+        begin_best(index, k, best);
         const std::size_t n_missing = k - best.hits().size();
         for (std::size_t n_seen = 0, block = std::max<std::size_t>(n_missing, 1); take(block);) {
             n_seen += taken_.size();
+            evaluate([&](Hit hit) { best.offer(hit); });
+            if (best.is_full()) raise_level(best.threshold());
+            block = n_seen / in_vain_share + 1;
+        }
+    }
+
+    // The same as far as a rule allows. Returns at least the value of every object that was missed:
+    // minus infinity where none may be among the k best. The order of evaluations does not depend
+    // on the allowance, which the values with pivots are part of.
+    double find_within(std::size_t index, std::size_t k, const StopRule& stop, Allowance allowance,
+                       TopK& best) {
+        begin_best(index, k, best);
+        allowance.evaluations -= std::min(allowance.evaluations, projection_.known().size());
+        EarlyEnd end(stop, [&](double value) { return reach_of(value); });
+        for (std::size_t n_seen = 0, block = std::max<std::size_t>(k - best.hits().size(), 1);;) {
+            if (candidates_.empty() || candidates_.front().bound < query_.reach) return -HUGE_VAL;
+            const double left = candidates_.front().bound;
+            const bool is_spent = allowance.evaluations == 0 || allowance.is_late();
+            if (end.is_reached(best, left, is_spent)) return end.missed(left);
+            take(std::min(block, allowance.evaluations));
+            n_seen += taken_.size();
+            allowance.evaluations -= taken_.size();
             evaluate([&](Hit hit) { best.offer(hit); });
             if (best.is_full()) raise_level(best.threshold());
             block = n_seen / in_vain_share + 1;
@@ -94,6 +105,25 @@ public:
     }
 
 private:
+    // Offers the pivots, and bounds all other objects.
+    void begin_best(std::size_t index, std::size_t k, TopK& best) {
+        start(index);
+        for (const Hit& hit : known_) best.offer(hit);
+        TopK floor(k);  // scores that k objects have at least
+        for (const Hit& hit : best.hits()) {
+            floor.offer({std::ldexp(lowered(hit.value), -query_.shift) - 1e-300, hit.position});
+        }
+        if (best.is_full()) raise_level(best.threshold());
+        bound_all(
+            [&](double score, std::size_t position) {
+                floor.offer({score, static_cast<std::int64_t>(position)});
+            },
+            [&] {
+                if (!query_.is_finite || !floor.is_full()) return;
+                raise_level(lowered(std::ldexp(floor.threshold(), query_.shift)));
+            });
+    }
+
     void start(std::size_t index) {
         place(index);
         // The values that the coordinates came from are true ones.
@@ -139,7 +169,12 @@ private:
     void raise_level(double value) {
         if (!(value > query_.level)) return;
         query_.level = value;
-        query_.reach = std::ldexp(lowered(value), -query_.shift);
+        query_.reach = reach_of(value);
+    }
+
+    // Lesser scores are of objects with values less than this.
+    [[nodiscard]] double reach_of(double value) const {
+        return std::ldexp(lowered(value), -query_.shift);
     }
 
     // Bounds the scores of all objects to search but the pivots, from both sides. Those that may
@@ -273,6 +308,20 @@ BoundCounts pivots_top_k(const ScanProblem& problem, const PivotTable& table, st
     return groups_top_k<PivotSearch>(problem, k, group_size_of(problem, table, threads), threads,
                                      watch, values, positions, table,
                                      offered_pivots(problem, table));
+}
+
+BoundCounts pivots_approximate_top_k(const ScanProblem& problem, const PivotTable& table,
+                                     std::size_t k, const StopRule& stop, std::size_t threads,
+                                     const Watch& watch, TopKAnswers answers) {
+    const std::vector<std::size_t> offered = offered_pivots(problem, table);
+    const std::size_t wanted = k + (problem.skip_self ? 1 : 0);
+    const std::size_t n_missing = wanted - std::min(wanted, offered.size());
+    if (stop.budget < table.projection().known().size() + n_missing) {
+        throw std::invalid_argument("the budget is too small for these pivots");
+    }
+    return groups_approximate_top_k<PivotSearch>(problem, k, stop,
+                                                 group_size_of(problem, table, threads), threads,
+                                                 watch, answers, table, offered);
 }
 
 BoundCounts pivots_above(const ScanProblem& problem, const PivotTable& table,

@@ -5,9 +5,11 @@
 #include <memory>
 #include <vector>
 
+#include "fastmks/core/answers.hpp"
 #include "fastmks/core/archive.hpp"
 #include "fastmks/core/array.hpp"
 #include "fastmks/core/parallel.hpp"
+#include "fastmks/core/stop_rule.hpp"
 #include "fastmks/core/top_k.hpp"
 #include "fastmks/filters/bound_counts.hpp"
 #include "fastmks/filters/pivot_projection.hpp"
@@ -70,6 +72,13 @@ private:
 BoundCounts pivots_top_k(const ScanProblem& problem, const PivotTable& table, std::size_t k,
                          std::size_t threads, const Watch& watch, double* values,
                          std::int64_t* positions);
+
+/// The same as far as a rule allows, with what may have been missed. The values of a query with the
+/// pivots are part of its budget. Throws std::invalid_argument where it is too small for them and
+/// for k hits.
+BoundCounts pivots_approximate_top_k(const ScanProblem& problem, const PivotTable& table,
+                                     std::size_t k, const StopRule& stop, std::size_t threads,
+                                     const Watch& watch, TopKAnswers answers);
 
 /// For each query, every object with K >= its threshold, in the order of answers.
 BoundCounts pivots_above(const ScanProblem& problem, const PivotTable& table,

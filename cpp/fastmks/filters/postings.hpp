@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "fastmks/core/answers.hpp"
 #include "fastmks/core/archive.hpp"
 #include "fastmks/core/array.hpp"
 #include "fastmks/core/parallel.hpp"
 #include "fastmks/core/space.hpp"
+#include "fastmks/core/stop_rule.hpp"
 #include "fastmks/filters/bound_counts.hpp"
 #include "fastmks/scan/scan.hpp"
 #include "fastmks/simd/bit_plane_loops.hpp"
@@ -127,6 +129,11 @@ private:
 BoundCounts postings_top_k(const ScanProblem& problem, const Postings& postings, std::size_t k,
                            std::size_t threads, const Watch& watch, double* values,
                            std::int64_t* positions);
+
+/// The same as far as a rule allows, with what may have been missed.
+BoundCounts postings_approximate_top_k(const ScanProblem& problem, const Postings& postings,
+                                       std::size_t k, const StopRule& stop, std::size_t threads,
+                                       const Watch& watch, TopKAnswers answers);
 
 /// As own_bounds_above.
 BoundCounts postings_above(const ScanProblem& problem, const Postings& postings,

@@ -56,12 +56,9 @@ public:
             }
             positions_.clear();
             values_.clear();
-            for (auto at = rest; at != candidates.end(); ++at) {
-                positions_.push_back(at->position);
-                values_.push_back(static_cast<double>(at->product));
-            }
+            for (auto at = rest; at != candidates.end(); ++at) add(*at);
             candidates.erase(rest, candidates.end());
-            if (!map_products(findings)) evaluate_rows(findings);
+            evaluate_added(findings);
             if (offer(findings)) {
                 tighten(findings.best.threshold());
                 drop(findings);
@@ -70,9 +67,55 @@ public:
         }
     }
 
+    /// Evaluates the n candidates that promise most, of equal promises those of smaller positions,
+    /// and returns how many there were.
+    template <class Tighten>
+    std::size_t evaluate_next(Findings& findings, std::size_t n, Tighten tighten) {
+        auto& candidates = findings.candidates;
+        positions_.clear();
+        values_.clear();
+        for (make_heap(candidates); positions_.size() < n && !candidates.empty();) {
+            std::pop_heap(candidates.begin(), candidates.end(), promises_less);
+            add(candidates.back());
+            candidates.pop_back();
+        }
+        evaluate_added(findings);
+        const std::size_t n_evaluated = positions_.size();
+        if (offer(findings)) {
+            tighten(findings.best.threshold());
+            drop(findings);
+        }
+        return n_evaluated;
+    }
+
+    /// The greatest promise of a candidate; minus infinity where there is none.
+    [[nodiscard]] static double greatest_promise(const Findings& findings) {
+        double greatest = -HUGE_VAL;
+        for (const Candidate& c : findings.candidates) greatest = std::max(greatest, c.promise);
+        return greatest;
+    }
+
     [[nodiscard]] std::size_t n_evaluations() const noexcept { return n_evaluations_; }
 
 private:
+    static bool promises_less(const Candidate& a, const Candidate& b) {
+        return a.promise < b.promise || (a.promise == b.promise && a.position > b.position);
+    }
+
+    static void make_heap(std::vector<Candidate>& candidates) {
+        std::make_heap(candidates.begin(), candidates.end(), promises_less);
+    }
+
+    // Adds a candidate to those evaluated next.
+    void add(const Candidate& candidate) {
+        positions_.push_back(candidate.position);
+        values_.push_back(static_cast<double>(candidate.product));
+    }
+
+    void evaluate_added(const Findings& findings) {
+        if (!map_products(findings)) evaluate_rows(findings);
+    }
+
     static constexpr std::size_t least_block = 16;
     static constexpr std::size_t values_per_call = 256;
 

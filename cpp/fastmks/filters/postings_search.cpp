@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "fastmks/filters/early_end.hpp"
 #include "fastmks/filters/postings.hpp"
 #include "fastmks/filters/postings_candidates.hpp"
 #include "fastmks/filters/postings_length.hpp"
@@ -18,6 +19,7 @@ constexpr std::size_t most_queries = 256;  // of one group
 constexpr std::size_t most_levels = 20;    // of the sum of planes
 constexpr std::size_t most_maxima = 256;   // of which the k-th greatest is a useful first cut
 constexpr std::size_t many_candidates = 32;
+constexpr std::size_t largest_block = 256;  // of candidates evaluated at once
 
 // A sum that is not a number, as damaged lists have them, may be anything.
 template <class T>
@@ -81,6 +83,19 @@ public:
         sweep([&](Query& query, std::size_t shelf) { take_best(query, shelf, k); });
         for (Query& query : queries_) write(query.findings.query, query.findings.best);
         worker_.advance(queries_.size());
+    }
+
+    // The k best as far as a rule allows, one query after the other.
+    template <class Write>
+    void approximate_top_k(std::size_t k, const StopRule& stop, Allowances& allowances,
+                           Write write) {
+        start(k);
+        for (Query& query : queries_) {
+            const double missed = search_within(query, k, stop, allowances.next());
+            write(query.findings.query, query.findings.best, missed);
+            query = Query(0, k);  // frees its memory
+            worker_.advance(1);
+        }
     }
 
     template <class Write>
@@ -174,14 +189,51 @@ private:
 
     // Notes that only values of at least `value` matter to a query.
     void tighten(Query& query, double value) {
+        const double reach = reach_below(query, value);
+        if (reach > -HUGE_VAL) query.findings.reach = reach;
+    }
+
+    // What promises less has a value less than `value`; minus infinity where nothing is known.
+    [[nodiscard]] double reach_below(const Query& query, double value) const {
         // The two spaces have vectors of different lengths, and so roundings of their own.
         const double high =
             std::min(scores_of(problem_.objects).scores_below(value, query.largest).high,
                      scores_of(problem_.queries).scores_below(value, query.largest).high);
-        if (!(high > -HUGE_VAL)) return;
-        query.findings.reach = postings_.is_cosine()
-                                   ? std::clamp(high, -2.0, 2.0) * query.norm
-                                   : std::ldexp(high, -query.exponent - postings_.exponent());
+        if (!(high > -HUGE_VAL)) return -HUGE_VAL;
+        return postings_.is_cosine() ? std::clamp(high, -2.0, 2.0) * query.norm
+                                     : std::ldexp(high, -query.exponent - postings_.exponent());
+    }
+
+    // Searches for one query as far as a rule allows: the most promising objects are evaluated
+    // first. With a budget, all that may matter are bounded before, so that the order of
+    // evaluations does not depend on it. Returns at least the value of every object that was
+    // missed: minus infinity where none may be among the k best.
+    double search_within(Query& query, std::size_t k, const StopRule& stop, Allowance allowance) {
+        Findings& findings = query.findings;
+        findings.best.fill(problem_.floor(findings.query));
+        if (findings.best.is_full()) tighten(query, findings.best.threshold());
+        std::size_t block = std::max(many_candidates, k);
+        const auto evaluate_next = [&] {
+            const std::size_t n = std::min(block, allowance.evaluations);
+            allowance.evaluations -=
+                verifier_.evaluate_next(findings, n, [&](double value) { tighten(query, value); });
+            block = std::max(block, std::min(2 * block, largest_block));
+        };
+        for (std::size_t shelf = 0; shelf < postings_.n_shelves(); ++shelf) {
+            if (is_beyond(query, shelf)) break;
+            add_up(query, shelf);
+            collect(query, shelf, HUGE_VALF);
+            if (stop.budget == SIZE_MAX && !findings.best.is_full()) evaluate_next();
+            worker_.advance(0);
+        }
+        EarlyEnd end(stop, [&](double value) { return reach_below(query, value); });
+        for (;;) {
+            const double left = verifier_.greatest_promise(findings);
+            if (left == -HUGE_VAL || left < findings.reach) return -HUGE_VAL;
+            const bool is_spent = allowance.evaluations == 0 || allowance.is_late();
+            if (end.is_reached(findings.best, left, is_spent)) return end.missed(left);
+            evaluate_next();
+        }
     }
 
     // Whether no sum of a shelf rounds: partial sums are whole, and at most the lengths' product.
@@ -386,6 +438,14 @@ BoundCounts postings_top_k(const ScanProblem& problem, const Postings& postings,
                            std::int64_t* positions) {
     return groups_top_k<GroupSearch>(problem, k, group_size_of(problem, threads), threads, watch,
                                      values, positions, postings, allowed_objects(problem));
+}
+
+BoundCounts postings_approximate_top_k(const ScanProblem& problem, const Postings& postings,
+                                       std::size_t k, const StopRule& stop, std::size_t threads,
+                                       const Watch& watch, TopKAnswers answers) {
+    return groups_approximate_top_k<GroupSearch>(problem, k, stop, group_size_of(problem, threads),
+                                                 threads, watch, answers, postings,
+                                                 allowed_objects(problem));
 }
 
 BoundCounts postings_above(const ScanProblem& problem, const Postings& postings,

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "fastmks/core/allowance.hpp"
+#include "fastmks/core/answers.hpp"
 #include "fastmks/core/parallel.hpp"
 #include "fastmks/core/top_k.hpp"
 #include "fastmks/filters/bound_counts.hpp"
@@ -31,7 +33,9 @@ protected:
 };
 
 /// The search of a filter that serves one query after the other: `Search` has
-/// find_best(query, k, best) and find_above(query, threshold, found).
+/// find_best(query, k, best) and find_above(query, threshold, found), and for approximate searches
+/// find_within(query, k, stop, allowance, best), which returns at least the value of anything that
+/// it missed.
 template <class Search>
 class QueryByQuery : public GroupOfQueries {
 public:
@@ -41,6 +45,18 @@ public:
             TopK best(k, problem_.floor(query));
             static_cast<Search*>(this)->find_best(query, k, best);
             write(query, best);
+            worker_.advance(1);
+        }
+    }
+
+    template <class Write>
+    void approximate_top_k(std::size_t k, const StopRule& stop, Allowances& allowances,
+                           Write write) {
+        for (std::size_t query = begin_; query < end_; ++query) {
+            TopK best(k, problem_.floor(query));
+            const double missed =
+                static_cast<Search*>(this)->find_within(query, k, stop, allowances.next(), best);
+            write(query, best, missed);
             worker_.advance(1);
         }
     }
@@ -101,6 +117,22 @@ BoundCounts groups_top_k(const ScanProblem& problem, std::size_t k, std::size_t 
                 positions[problem.row(query) * k + rank] = hits[rank].position;
             }
         });
+    };
+    return search_groups<Search>(problem, size, threads, watch, answer, parts...);
+}
+
+/// The k best of each query as far as a rule allows.
+template <class Search, class... Parts>
+BoundCounts groups_approximate_top_k(const ScanProblem& problem, std::size_t k,
+                                     const StopRule& stop, std::size_t size, std::size_t threads,
+                                     const Watch& watch, TopKAnswers answers,
+                                     const Parts&... parts) {
+    Allowances allowances(stop, problem.queries.size(), threads);
+    const auto answer = [&](Search& search) {
+        search.approximate_top_k(k, stop, allowances,
+                                 [&](std::size_t query, TopK& best, double missed) {
+                                     write_answer(answers, problem.row(query), best, k, missed);
+                                 });
     };
     return search_groups<Search>(problem, size, threads, watch, answer, parts...);
 }

@@ -5,8 +5,8 @@
 #include <functional>
 #include <mutex>
 
+#include "fastmks/core/answers.hpp"
 #include "fastmks/core/faults.hpp"
-#include "fastmks/tree/answers.hpp"
 #include "fastmks/tree/query_search.hpp"
 
 namespace fastmks {

@@ -1,9 +1,8 @@
-// Which objects one query of a tree may evaluate, and what it may cost.
+// Which objects one query of a tree may evaluate.
 
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -47,18 +46,6 @@ struct Places {
 private:
     static bool holds(const PlaceList& places, std::uint32_t place) {
         return !places || std::binary_search(places->begin(), places->end(), place);
-    }
-};
-
-/// How much one query may cost.
-struct Allowance {
-    std::size_t evaluations = SIZE_MAX;
-    std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-
-    /// Whether the deadline, if there is one, is over.
-    [[nodiscard]] bool is_spent() const {
-        return deadline != std::chrono::steady_clock::time_point::max() &&
-               std::chrono::steady_clock::now() > deadline;
     }
 };
 

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "fastmks/core/allowance.hpp"
 #include "fastmks/core/faults.hpp"
 #include "fastmks/tree/query_scope.hpp"
 #include "fastmks/tree/tree_search.hpp"
@@ -405,7 +406,7 @@ private:
         return n_evaluated;
     }
 
-    [[nodiscard]] bool is_out_of_time() const { return found_->is_full() && allowance_.is_spent(); }
+    [[nodiscard]] bool is_out_of_time() const { return found_->is_full() && allowance_.is_late(); }
 
     void offer(std::uint32_t place, double value) {
         if (!(value >= found_->threshold())) return;

@@ -1,9 +1,8 @@
 #include "fastmks/tree/tree_search.hpp"
 
-#include <atomic>
 #include <mutex>
 
-#include "fastmks/tree/answers.hpp"
+#include "fastmks/core/answers.hpp"
 #include "fastmks/tree/query_search.hpp"
 
 namespace fastmks {
@@ -64,33 +63,6 @@ private:
     std::uint64_t state_;
 };
 
-// Gives each query its share of the remaining time.
-class Clock {
-public:
-    Clock(const StopRule& stop, std::size_t n_queries, std::size_t threads)
-        : n_left_(n_queries), threads_(threads) {
-        if (stop.time) {
-            is_on_ = true;
-            end_ = std::chrono::steady_clock::now() +
-                   std::chrono::duration_cast<std::chrono::steady_clock::duration>(*stop.time);
-        }
-    }
-    std::chrono::steady_clock::time_point next_deadline() {
-        if (!is_on_) return std::chrono::steady_clock::time_point::max();
-        const std::size_t left = n_left_.fetch_sub(1);
-        const auto now = std::chrono::steady_clock::now();
-        const auto rounds =
-            static_cast<std::chrono::steady_clock::rep>((left + threads_ - 1) / threads_);
-        return now + (end_ - now) / std::max<std::chrono::steady_clock::rep>(1, rounds);
-    }
-
-private:
-    bool is_on_ = false;
-    std::chrono::steady_clock::time_point end_;
-    std::atomic<std::size_t> n_left_;
-    std::size_t threads_;
-};
-
 std::size_t row_of(const TreeProblem& problem, std::size_t query) {
     return problem.skip_self ? static_cast<std::size_t>(problem.tree.order[query]) : query;
 }
@@ -135,7 +107,7 @@ TreeCounts& TreeCounts::operator+=(const TreeCounts& other) noexcept {
 TreeCounts tree_top_k(const TreeProblem& problem, std::size_t k, const StopRule& stop,
                       RankSample sample, std::size_t threads, const Watch& watch,
                       TopKAnswers answers) {
-    Clock clock(stop, problem.queries.size(), threads);
+    Allowances allowances(stop, problem.queries.size(), threads);
     const auto answer = [&](std::size_t query, QuerySearch<TopK>& search, TopK& best) {
         best.clear();
         if (problem.floors) best.fill(problem.floors[row_of(problem, query)]);
@@ -147,7 +119,7 @@ TreeCounts tree_top_k(const TreeProblem& problem, std::size_t k, const StopRule&
             places.among = drawn;
             places.is_sample = true;
         }
-        const double missed = search.run(query, places, {stop.budget, clock.next_deadline()}, best);
+        const double missed = search.run(query, places, allowances.next(), best);
         write_answer(answers, row_of(problem, query), best, k, missed);
     };
     return for_each_query(problem, stop, threads, watch, TopK(k), answer);

@@ -7,12 +7,13 @@
 #include <span>
 #include <vector>
 
+#include "fastmks/core/answers.hpp"
 #include "fastmks/core/parallel.hpp"
 #include "fastmks/core/space.hpp"
+#include "fastmks/core/stop_rule.hpp"
 #include "fastmks/core/top_k.hpp"
 #include "fastmks/tree/bound.hpp"
 #include "fastmks/tree/cover_tree.hpp"
-#include "fastmks/tree/stop_rule.hpp"
 
 namespace fastmks {
 
@@ -63,23 +64,14 @@ struct TreeProblem {
     const double* floors = nullptr;
 };
 
-/// Where the answers of a top-k search go: row-major n_queries x k, positions in the order that the
-/// tree was built from.
-struct TopKAnswers {
-    double* values;
-    std::int64_t* positions;
-    /// Missed values lie at most this far above the k-th value; 0 means that the answer is exact.
-    /// One per query.
-    double* gaps;
-};
-
 /// Draws for every query the places among which it is searched, for rank-approximate search.
 struct RankSample {
     std::size_t size = 0;  ///< draws per query, without replacement; 0 for none
     std::uint64_t seed = 0;
 };
 
-/// The k best objects for each query. Progress is counted in queries.
+/// The k best objects for each query; positions are in the order that the tree was built from.
+/// Progress is counted in queries.
 TreeCounts tree_top_k(const TreeProblem& problem, std::size_t k, const StopRule& stop,
                       RankSample sample, std::size_t threads, const Watch& watch,
                       TopKAnswers answers);

@@ -35,8 +35,8 @@ OPTIONS = {
         Option("relative", "number", _FROM_0, "Values may be this share below the true ones."),
         Option("rank", "integer", _FROM_1, "All hits are among this many best, but see --delta."),
         Option("delta", "number", _SHARE, "Probability that --rank fails; 0.05 when not given."),
-        Option("budget", "integer", _FROM_1, "Kernel evaluations of each query; needs a tree."),
-        Option("seconds", "number", _ABOVE_0, "Time for each chunk of queries; needs a tree."),
+        Option("budget", "integer", _FROM_1, "Kernel evaluations of each query; not for scans."),
+        Option("seconds", "number", _ABOVE_0, "Time for each chunk of queries; not for scans."),
     )
 }
 
@@ -59,6 +59,11 @@ class Approximation:
         if self.budget is not None:
             return "budget"
         return None if self.seconds is None else "seconds"
+
+    @property
+    def is_about_values(self) -> bool:
+        """Whether the promise is about values, or about the work: any option but `rank`."""
+        return self.early_stop is not None or self.epsilon > 0 or self.relative > 0
 
     def given(self) -> list[str]:
         """Return the names of the options in use."""

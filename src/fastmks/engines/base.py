@@ -91,7 +91,7 @@ class SearchRequest:
         """Raise an error for a request that may stop early; the engine says why it cannot."""
         if self.approximation.early_stop is not None:
             raise InvalidArgument(
-                f"{self.approximation.early_stop} needs algorithm='tree'{reason}."
+                f"{self.approximation.early_stop} needs algorithm='tree' or 'filter'{reason}."
             )
 
 

@@ -184,10 +184,11 @@ class Index:
         delta : float, optional
             How often `rank` may fail; 0.05 when not given.
         budget : int, optional
-            Kernel evaluations per query, at least k: the best answer they allow. Needs a tree.
+            Kernel evaluations per query, at least k: the best answer they allow. Needs a tree or a
+            filter; "auto" takes the filter where the kernel has one.
         seconds : float, optional
-            Time for the whole search: the best answers it allows. Needs a tree; the time to build
-            one does not count.
+            Time for the whole search: the best answers it allows. Needs what `budget` needs; the
+            time to build that does not count.
         seed : int, default 0
             Seed of the random draws of `rank`: pass another for each call whose failures are to be
             independent.

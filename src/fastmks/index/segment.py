@@ -285,6 +285,12 @@ class Segment:
         if self.data.is_small and request.approximation.early_stop is None:
             has_bounds = self.space.has_bounds and algorithm != "scan"
             algorithm = "filter" if has_bounds else "scan"  # neither has anything to build
+        elif (
+            algorithm == "auto"
+            and request.approximation.early_stop is not None
+            and self.data.engines.has_offer
+        ):
+            algorithm = "filter"  # whatever was measured: the answer depends on the engine
         return ALGORITHMS[algorithm].engine(self.data.planner, request, k)
 
     def top_k(self, request: SearchRequest, k: int) -> tuple[TopKFound, str]:
@@ -359,10 +365,15 @@ class Segment:
             request = replace(request, queries=engine.space)
         else:
             name_query = request.name_query
+        if request.algorithm == "auto" and request.approximation.early_stop is None:
+            # Exact answers keep all other promises, whichever engine was chosen for its speed.
+            request = replace(request, approximation=EXACT)
         began = time.perf_counter()
         with named_faults(self.data.settings.kernel, name_query, name_object):
             found = engine.top_k(request, k)
-        if not (isinstance(engine, Scan) and engine.halves(request)):  # half the time of a scan
+        wanted = request.approximation
+        is_whole = wanted is EXACT or engine.name == "scan" or not wanted.given()
+        if is_whole and not (isinstance(engine, Scan) and engine.halves(request)):
             seconds = time.perf_counter() - began
             self.data.planner.learn(engine.name, request, k, seconds, found.cost.evaluations)
         return found, engine.name

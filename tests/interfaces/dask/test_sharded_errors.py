@@ -121,7 +121,7 @@ class TestErrors:
     def test_what_is_wrong_with_arguments_is_not_about_a_shard(self, client):
         sharded = ShardedIndex.build(self.objects, "linear", client)
         with pytest.raises(InvalidArgument, match="^budget needs algorithm='tree'"):
-            sharded.search(np.ones((1, 3)), budget=100)
+            sharded.search(np.ones((1, 3)), budget=100, algorithm="scan")
 
     @pytest.mark.parametrize("folder", [None, 3, "", "foo://x"])
     def test_folders(self, client, folder):

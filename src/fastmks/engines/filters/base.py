@@ -8,6 +8,8 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from fastmks._util.arrays import Floats
+from fastmks._util.progress import Progress
+from fastmks.engines.approximation import EXACT
 from fastmks.engines.base import AboveFound, Cost, Offer, SearchRequest, TopKFound, plain_int64
 from fastmks.engines.space import Space
 from fastmks.files.record import Record
@@ -24,6 +26,7 @@ class CoreFilter(ABC):
     name: ClassVar[str] = "filter"
     core_top_k: ClassVar[Callable[..., Any]]
     core_above: ClassVar[Callable[..., Any]]
+    core_approximate_top_k: ClassVar[Callable[..., Any]]
 
     @property
     @abstractmethod
@@ -49,8 +52,9 @@ class CoreFilter(ABC):
         """Return which figure of the filter its objects contradict; empty where none does."""
 
     def top_k(self, request: SearchRequest, k: int) -> TopKFound:
-        """Return the k best of each query: always exact, which keeps every promise about values."""
-        request.refuse_early_stop("; got algorithm='filter'")
+        """Return the k best of each query; for `rank` too, which exact answers fulfil."""
+        if request.approximation is not EXACT and request.approximation.is_about_values:
+            return self._approximate_top_k(request, k)
         with request.progress.bar(len(request.queries), unit=" queries") as report:
             values, positions, counts = type(self).core_top_k(
                 *request.among_all(self.space),
@@ -62,6 +66,24 @@ class CoreFilter(ABC):
                 report,
             )
         gap = np.zeros(len(request.queries))
+        return TopKFound(values, plain_int64(positions), gap, _cost(counts))
+
+    def _approximate_top_k(self, request: SearchRequest, k: int) -> TopKFound:
+        wanted = request.approximation
+        with request.progress.bar(len(request.queries), unit=" queries") as report:
+            values, positions, gap, counts = type(self).core_approximate_top_k(
+                *request.among_all(self.space),
+                *self.structure,
+                request.skip_self,
+                k,
+                request.floors,
+                wanted.epsilon,
+                wanted.relative,
+                wanted.budget,
+                wanted.seconds,
+                self.space.threads(request.threads),
+                report,
+            )
         return TopKFound(values, plain_int64(positions), gap, _cost(counts))
 
     def above(self, request: SearchRequest, thresholds: Floats) -> AboveFound:

@@ -24,6 +24,7 @@ class Codes(CoreFilter):
     axes: Axes
     core_top_k = _core.codes_top_k
     core_above = _core.codes_above
+    core_approximate_top_k = _core.codes_approximate_top_k
 
     @property
     def structure(self) -> tuple[_core.CodeTable]:

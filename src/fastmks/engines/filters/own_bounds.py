@@ -13,6 +13,7 @@ class OwnBounds(CoreFilter):
 
     core_top_k = _core.own_bounds_top_k
     core_above = _core.own_bounds_above
+    core_approximate_top_k = _core.own_bounds_approximate_top_k
 
     # The kernel computes the bounds: nothing is kept.
     n_bytes = 0

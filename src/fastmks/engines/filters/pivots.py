@@ -7,7 +7,7 @@ Their number is the one with the least cost for sampled queries.
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from fastmks import _core
 from fastmks._util.arithmetic import own_arithmetic
 from fastmks._util.arrays import Floats, Int64s
 from fastmks._util.progress import Progress
+from fastmks.engines.approximation import EXACT
 from fastmks.engines.base import AboveFound, Offer, SearchRequest, TopKFound
 from fastmks.engines.faults import Namer, named_faults
 from fastmks.engines.filters.base import CoreFilter, FilterKind, Report
@@ -63,6 +64,7 @@ class Pivots(CoreFilter):
     build_seconds: float
     core_top_k = _core.pivots_top_k
     core_above = _core.pivots_above
+    core_approximate_top_k = _core.pivots_approximate_top_k
 
     def __repr__(self) -> str:
         return (
@@ -99,9 +101,10 @@ class Pivots(CoreFilter):
         return first_difference(self.table.arrays(), rebuilt.arrays())
 
     def top_k(self, request: SearchRequest, k: int) -> TopKFound:
-        """Return the k best of each query: always exact, which keeps every promise about values."""
+        """Return the k best of each query."""
         if self._is_scanned(request):
-            return Scan(self.space).top_k(request, k)
+            return Scan(self.space).top_k(replace(request, approximation=EXACT), k)
+        self._check_budget(request, k)
         if request.tracer is not None:
             request.tracer.note(self.space, self.projection.pivots())
         return super().top_k(request, k)
@@ -111,6 +114,18 @@ class Pivots(CoreFilter):
         if self._is_scanned(request):
             return Scan(self.space).above(request, thresholds)
         return super().above(request, thresholds)
+
+    def _check_budget(self, request: SearchRequest, k: int) -> None:
+        budget, n_pivots = request.approximation.budget, self.projection.n_pivots
+        least = max(n_pivots, k + request.skip_self)
+        if request.among is not None:  # the pivots may not be among them
+            least = n_pivots + k
+        if budget is not None and budget < least:
+            raise InvalidArgument(
+                f"budget must be at least {least} evaluations per query, since the filter "
+                f"evaluates each query with its {n_pivots} pivots first; got budget={budget}. "
+                "A tree needs no more than k: pass algorithm='tree'."
+            )
 
     def _is_scanned(self, request: SearchRequest) -> bool:
         """Whether a query searches no more objects than the pivots."""

@@ -22,6 +22,7 @@ class Postings(CoreFilter):
     core: _core.Postings
     core_top_k = _core.postings_top_k
     core_above = _core.postings_above
+    core_approximate_top_k = _core.postings_approximate_top_k
 
     @property
     def structure(self) -> tuple[_core.Postings]:

@@ -197,11 +197,6 @@ def test_cost_is_counted():
     assert 0 < hits.stats.bound_operations <= most
 
 
-def test_budget_needs_a_tree():
-    with pytest.raises(InvalidArgument, match="budget needs algorithm='tree'"):
-        Index(np.eye(4), "linear").search([[1.0, 0, 0, 0]], budget=2, algorithm="filter")
-
-
 @pytest.mark.parametrize("data", ["normal", "ties", "lines"])
 @pytest.mark.parametrize(
     "kernel", [K.Linear(), K.Cosine(), K.Polynomial(2, offset=0.3), K.Gaussian(0.05)], ids=repr

@@ -20,7 +20,6 @@ from fastmks import (
 )
 from fastmks import kernels as K
 from fastmks._util.progress import Progress
-from fastmks.engines.approximation import Approximation
 from fastmks.engines.base import SearchRequest
 from fastmks.engines.faults import named_faults
 from fastmks.engines.filters.pivots import build_pivots
@@ -172,20 +171,6 @@ def test_the_number_of_pivots_is_the_cheapest_forecast():
     assert pivots.forecasts[pivots.projection.n_pivots - 1].evaluations == least
     assert pivots.n_bytes > 900 * pivots.projection.n_pivots
     assert "900 objects on 5 pivots" in repr(pivots)
-
-
-def test_budgets_need_a_tree():
-    space = space_of([[1.0], [2.0]], K.Linear())
-    pivots = build_pivots(space, threads=1, progress=QUIET)
-    for option in ("budget", "seconds"):
-        search = SearchRequest(
-            queries=space.queries([[1.0]]),
-            threads=1,
-            progress=QUIET,
-            approximation=Approximation(**{option: 1}),
-        )
-        with pytest.raises(InvalidArgument, match=f"{option} needs algorithm='tree'"):
-            pivots.top_k(search, 1)
 
 
 # --- as users ask for it -------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from fastmks import InvalidArgument, KernelValueError, _core
 from fastmks import kernels as K
 from fastmks._util.progress import Progress
-from fastmks.engines.approximation import Approximation
 from fastmks.engines.base import SearchRequest
 from fastmks.engines.faults import named_faults
 from fastmks.engines.filters.postings import build_postings, fits_postings
@@ -215,18 +214,6 @@ def test_what_does_not_fit_is_refused():
         assert not fits_postings(space)
         with pytest.raises(InvalidArgument, match="need sparse vectors and a kernel that grows"):
             build_postings(space, progress=QUIET)
-
-
-def test_a_search_that_stops_early_is_refused():
-    space = make_space(sp.csr_array(texts(30)), K.Linear())
-    postings = build_postings(space, progress=QUIET)
-    for approximation, option in (
-        (Approximation(budget=3), "budget"),
-        (Approximation(seconds=1.0), "seconds"),
-    ):
-        search = replace(make_search(space), approximation=approximation)
-        with pytest.raises(InvalidArgument, match=f"{option} needs algorithm='tree'"):
-            postings.top_k(search, 1)
 
 
 def test_the_core_checks_what_it_is_given():

@@ -1,10 +1,22 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
-#include "fastmks/tree/tree_search.hpp"
+#include "fastmks/core/top_k.hpp"
 
 namespace fastmks {
+
+/// Where the answers of a top-k search go: row-major n_queries x k.
+struct TopKAnswers {
+    double* values;
+    std::int64_t* positions;
+    /// Missed values lie at most this far above the k-th value; 0 means that the answer is exact.
+    /// One per query.
+    double* gaps;
+};
 
 /// Writes one query's answer. `missed` is at least the value of anything pruned that might have
 /// entered; the gap is 0 only when it lies below the k-th value.

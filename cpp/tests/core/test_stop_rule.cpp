@@ -1,6 +1,6 @@
 // When a search may prune objects: the promise of each rule, in exact arithmetic.
 
-#include "fastmks/tree/stop_rule.hpp"
+#include "fastmks/core/stop_rule.hpp"
 #include "tests/support/testing.hpp"
 
 namespace {
