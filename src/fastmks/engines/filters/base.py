@@ -8,7 +8,6 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from fastmks._util.arrays import Floats
-from fastmks._util.progress import Progress
 from fastmks.engines.approximation import EXACT
 from fastmks.engines.base import AboveFound, Cost, Offer, SearchRequest, TopKFound, plain_int64
 from fastmks.engines.space import Space
