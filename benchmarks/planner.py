@@ -1,4 +1,4 @@
-"""What "auto" costs from an empty index on, beside fixed engines: `python -m benchmarks.planner`.
+"""The cost of "auto" from an empty index on, beside fixed engines: `python -m benchmarks.planner`.
 
 Queries come one by one, on one thread. A row has the total seconds of the first 1, 10, 100 and 1000
 queries, building included, for "auto" and for each engine that is named from the start; and the
