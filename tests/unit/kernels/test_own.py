@@ -247,7 +247,7 @@ def test_rtol_is_the_rounding_that_trees_work_with():
 
 
 def test_hardness_and_trees_of_functions():
-    found = fastmks.hardness(ROWS, kernel=dot)
+    found = fastmks.hardness(ROWS, kernel=dot, budget=10_000)
     assert found.expansion_constant == fastmks.hardness(ROWS).expansion_constant
     Index(ROWS, dot).tree.check()
 
