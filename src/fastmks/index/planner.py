@@ -54,7 +54,8 @@ _HOPELESS = 10.0  # times slower, for the first query: the engine is not tried a
 _SLOWER = 2.0  # the same for later ones
 _LEAST_ALLOWANCE = 0.02  # seconds of sampling or building
 _PATIENCE = 4.0  # it may take this many times longer: the machine may be busy
-_N_SETTLED = 64  # searches that a choice lasts once it is clear
+_N_SETTLED = 64  # searches that a choice lasts once it is clear, twice as many when it is confirmed
+_MOST_SETTLED = 1024
 _CLEARLY = 1.2  # times faster
 
 
@@ -293,16 +294,17 @@ class Planner:
     _offers: dict[tuple[str, int], Offer] = field(default_factory=dict)
     _given_up: dict[tuple[str, int], str] = field(default_factory=dict)
     # Engines of searches whose choice was clear, and for how many more searches it holds.
-    _settled: dict[tuple[str, int, int], tuple[str, int]] = field(default_factory=dict)
+    _settled: dict[tuple[str, int, int], tuple[str, int, int]] = field(default_factory=dict)
     _objections: dict[str, str] | None = None
     _explorers: dict[int, object] = field(default_factory=dict)  # by process: forks have none
 
     def choose(self, request: SearchRequest, k: int) -> Engine:
         """Return the engine for a search, built if need be."""
         key = _key("", len(request.queries), k)
-        name, left = self._settled.get(key, ("", 0)) if request.among is None else ("", 0)
+        none = ("", 0, 0)
+        name, left, lasted = self._settled.get(key, none) if request.among is None else none
         if left > 0:
-            self._settled[key] = name, left - 1
+            self._settled[key] = name, left - 1, lasted
             engine = self._engine(name, request)
             if engine is not None:
                 return engine
@@ -318,7 +320,9 @@ class Planner:
         elif request.among is None:
             self._end_trial(plan, request, k)
             if plan.is_clear and any(one.engine(self.engines, request) for one in _CANDIDATES):
-                self._settled[key] = plan.algorithm, _N_SETTLED
+                is_confirmed = name == plan.algorithm
+                lasts = min(2 * lasted, _MOST_SETTLED) if is_confirmed else _N_SETTLED
+                self._settled[key] = plan.algorithm, lasts, lasts
         return self.engines.scan if engine is None else engine
 
     def plan(self, request: SearchRequest, k: int) -> Plan:
