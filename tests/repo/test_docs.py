@@ -103,7 +103,7 @@ def like_numba(_):
 
 
 NEEDS = {
-    "docs/how-it-works/hardness-measured.md": made_covertype,
+    "docs/evidence/hardness.md": made_covertype,
     "docs/reference/kernels/compiled.md": like_numba,
 }
 
@@ -124,7 +124,7 @@ def test_blocks_without_prompts_run(page, number, code, tmp_path, monkeypatch, c
         hits = names["index"].search(names["rows"][:5], k=3)
         wanted = fastmks.Index(names["rows"]).search(names["rows"][:5], k=3)
         assert (hits.indices == wanted.indices).all()
-    if page.name == "hardness-measured.md":
+    if path_of(page) == "docs/evidence/hardness.md":
         assert "Hardness of 500 of 500 objects" in capsys.readouterr().out
 
 
