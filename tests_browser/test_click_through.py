@@ -44,7 +44,7 @@ def test_the_demo_opens_on_what_auto_measured_to_be_faster_than_a_scan(visit, de
         assert_shown(page, kernel, index.search(index.get([0]), k=10, algorithm="filter"))
         words = page.panel(kernel).inner_text()
         assert "by filter" in words
-        assert "“auto”, the index would choose filter: it is the faster one." in words
+        assert "“auto”, the index would choose filter: it is the fastest one." in words
         own, scan = microseconds(page.figure(kernel, "time"))
         assert own < scan
         assert least_seconds(index, "filter") < least_seconds(index, "scan")
