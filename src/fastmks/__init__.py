@@ -31,7 +31,7 @@ from fastmks.errors import (
 from fastmks.index.hits import Hits, HitsAbove, Stats
 from fastmks.index.index import Index
 from fastmks.index.load import load
-from fastmks.index.planner import Plan
+from fastmks.index.plan import Plan
 
 __all__ = [
     "ClusterError",

@@ -1,4 +1,4 @@
-"""What each kind of approximate search promises, on data that tries to break the promise."""
+"""The promises of each kind of approximate search, on data that tries to break them."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What approximate searches of every filter promise, on data that tries to break the promise."""
+"""The promises of approximate searches of every filter, on data that tries to break them."""
 
 import numpy as np
 import pytest

@@ -25,7 +25,7 @@ import fastmks.inputs
 import fastmks.outputs
 import fastmks.service
 import fastmks.sklearn
-from fastmks.index import planner
+from fastmks.index import candidates, planner
 from support.paths import ROOT
 from support.waiting import PATIENCE
 
@@ -253,7 +253,8 @@ def test_the_reference_has_every_public_name():
 
 def reasons():
     """Every text that the planner gives as the reason of a plan."""
-    tree = ast.parse(Path(planner.__file__).read_text())
+    sources = (Path(module.__file__).read_text() for module in (planner, candidates))
+    tree = ast.parse("\n".join(sources))
     assigned = {
         target.id: node.value
         for node in ast.walk(tree)
@@ -277,7 +278,7 @@ def test_every_reason_of_the_planner_is_explained():
     assert len(found) == 12
     explained = set(re.findall(r"^\| ([^|`]+) \| (?:scan|filter|filter, tree|any) \|", page, re.M))
     assert explained == found
-    for name, reason in vars(planner).items():  # those of single engines
+    for name, reason in {**vars(planner), **vars(candidates)}.items():  # those of single engines
         if name.isupper() and name[0] != "_" and isinstance(reason, str) and reason not in found:
             assert f"| {reason} |" in page
     assert "smaller parts are planned apart)" in page

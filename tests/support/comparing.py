@@ -21,7 +21,7 @@ def assert_as_scan(search, *arguments, algorithm="filter", **options):
 
 
 def assert_same_found(found, wanted):
-    """The same bits of the same values at the same positions, in answers of engines."""
+    """Check that two engines found the same positions and the same bits of their values."""
     if hasattr(wanted, "offsets"):
         np.testing.assert_array_equal(found.offsets, wanted.offsets)
     np.testing.assert_array_equal(found.positions, wanted.positions)

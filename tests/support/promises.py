@@ -1,4 +1,4 @@
-"""What approximate answers promise, checked against exact ones."""
+"""The promises of approximate answers, checked against exact ones."""
 
 import math
 

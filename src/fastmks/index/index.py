@@ -17,7 +17,7 @@ from fastmks.index.algorithms import ALGORITHMS, check_algorithm
 from fastmks.index.current_snapshot import CurrentSnapshot, given_ids
 from fastmks.index.hits import Hits, HitsAbove, make_stats
 from fastmks.index.ids import check_kind, first_ids, read_ids
-from fastmks.index.planner import Plan
+from fastmks.index.plan import Plan
 from fastmks.index.segment import Settings
 from fastmks.index.snapshot import Snapshot, first_snapshot
 from fastmks.index.view import self_evaluations

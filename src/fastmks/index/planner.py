@@ -4,7 +4,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,25 +14,19 @@ from fastmks._util.progress import Progress, TooLong, limited_work
 from fastmks._util.wording import counted
 from fastmks.engines.approximation import EXACT
 from fastmks.engines.base import Engine, Offer, SearchRequest
-from fastmks.engines.filters.choose import (
-    guess_filter_seconds,
-    has_filter,
-    has_offer,
-    offer_filter,
-)
-from fastmks.engines.space import Space
-from fastmks.engines.tree.offer import guess_tree_seconds, offer_tree, tree_serves
-from fastmks.engines.tree.single_search import WalkedTree
 from fastmks.errors import FastmksError, NotMercerError
 from fastmks.index.built_engines import BuiltEngines
+from fastmks.index.candidates import (
+    CANDIDATES,
+    NO_BOUND,
+    NOT_DECLARED,
+    Candidate,
+)
+from fastmks.index.plan import Forecast, Plan
 from fastmks.kernels.object_kernel import leaves
 from fastmks.kernels.own import has_functions
 
 # Why an engine is not used, beside the reasons of plans.
-NO_BOUND = "no inexpensive bound is known for this kernel"
-NOT_DECLARED = "the kernel is not declared to be Mercer"
-NOT_MERCER = "its bounds need a Mercer kernel"
-NO_ROUNDING = "its values have no known rounding error"
 FEW_QUERIES = "so few queries are not worth it"
 TOO_MUCH = "its bounds leave too much to evaluate"
 NOT_HERE = "it is not built for searches like this"
@@ -56,115 +50,6 @@ _LEAST_ALLOWANCE = 0.02  # seconds of sampling or building
 _PATIENCE = 4.0  # it may take this many times longer: the machine may be busy
 _N_SETTLED = 64  # searches that a choice lasts once it is clear, twice as many when it is confirmed
 _MOST_SETTLED = 1024
-_CLEARLY = 1.2  # times faster
-
-
-@dataclass(frozen=True)
-class Forecast:
-    """The cost of a search with one engine, as far as it is known, and the reason for or against.
-
-    Attributes
-    ----------
-    seconds_per_query : float or None
-        Measured, or forecast from a sample; None where neither was done.
-    build_seconds : float or None
-        The time to build what is missing; None where nothing can or need be built.
-    basis : str
-        Where the figures come from.
-    reason : str
-        Why the engine is used or not.
-    evaluations : float or None
-        Evaluations of a query.
-    """
-
-    seconds_per_query: float | None
-    build_seconds: float | None
-    basis: str
-    reason: str = ""
-    evaluations: float | None = None
-
-    def seconds(self, n_queries: int) -> float | None:
-        """Return the seconds of a search, including what must be built for it."""
-        if self.seconds_per_query is None:
-            return None
-        return (self.build_seconds or 0.0) + n_queries * self.seconds_per_query
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The planner's choice for a search, and why. Prints as a table.
-
-    Attributes
-    ----------
-    algorithm : str
-        The engine chosen.
-    reason : str
-        Why, in words.
-    forecasts : mapping of str to Forecast
-        The cost of each engine that was considered.
-    n_queries, n_objects, k : int
-        The search.
-    planning_seconds : float
-        The time of planning, trials included.
-
-    Examples
-    --------
-    >>> import fastmks
-    >>> plan = fastmks.Index([[3.0, 0.0], [0.0, 2.0]]).explain([[1.0, 2.0]])
-    >>> plan.algorithm, plan.reason
-    ('scan', 'fewer than 512 objects are scanned quickly')
-    """
-
-    algorithm: str
-    reason: str
-    forecasts: Mapping[str, Forecast]
-    n_queries: int
-    n_objects: int
-    k: int
-    planning_seconds: float = 0.0
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether earlier searches show that another engine would be much slower."""
-        own = self.forecasts.get(self.algorithm)
-        if own is None or not own.seconds_per_query or own.build_seconds:
-            return False
-        times = [one.seconds_per_query for one in self.forecasts.values() if one is not own]
-        known = [seconds for seconds in times if seconds is not None]
-        return bool(known) and min(known) > _CLEARLY * own.seconds_per_query
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the plan as plain values.
-
-        Examples
-        --------
-        >>> import fastmks
-        >>> fastmks.Index([[3.0, 0.0], [0.0, 2.0]]).explain([[1.0, 2.0]]).as_dict()["n_objects"]
-        2
-        """
-        return asdict(self)
-
-    def __str__(self) -> str:
-        asked, among = counted(self.n_queries, "query"), counted(self.n_objects, "object")
-        search = f"{asked}, k = {self.k}, among {among}"
-        lines = [f"{search}: {self.algorithm}, since {self.reason}."]
-        if self.forecasts:
-            lines.append(
-                f"{'engine':<8}{'seconds':>12}{'per query':>12}{'evaluations':>13}"
-                f"{'to build':>12}  why"
-            )
-        for name, forecast in self.forecasts.items():
-            figures = (
-                (forecast.seconds(self.n_queries), 12),
-                (forecast.seconds_per_query, 12),
-                (forecast.evaluations, 13),
-                (forecast.build_seconds, 12),
-            )
-            shown = "".join(f"{'-' if n is None else f'{n:.3g}':>{w}}" for n, w in figures)
-            why = "; ".join(text for text in (forecast.reason, forecast.basis) if text)
-            lines.append(f"{name:<8}{shown}  {why}")
-        lines.append(f"Decided in {self.planning_seconds:.3g} s.")
-        return "\n".join(lines)
 
 
 @dataclass
@@ -204,78 +89,6 @@ class _Measured:
         )
 
 
-@dataclass(frozen=True)
-class _Candidate:
-    """An engine beside the scan: what it needs, and how it is sampled, built and found.
-
-    `objection` says why it does not serve a space. `guess` is the seconds of sampling an offer,
-    from those of an evaluation.
-    """
-
-    name: str
-    objection: Callable[[Space], str]
-    guess: Callable[[Space, float], float]
-    offer: Callable[..., Offer]
-    build: Callable[[BuiltEngines, Progress, Offer | None], object]
-    engine: Callable[[BuiltEngines, SearchRequest], Engine | None]
-
-
-def _filter_objection(space: Space) -> str:
-    if not has_filter(space):
-        return NO_BOUND
-    return "" if has_offer(space) or space.is_trusted else NOT_DECLARED
-
-
-def _tree_objection(space: Space) -> str:
-    if not space.is_mercer:
-        return NOT_MERCER
-    if not space.is_trusted:
-        return NOT_DECLARED
-    return "" if tree_serves(space) else NO_ROUNDING
-
-
-def _offer_filter(engines: BuiltEngines, *arguments: Any, **options: Any) -> Offer:
-    return offer_filter(engines.space, *arguments, name=engines.name_place, **options)
-
-
-def _offer_tree(engines: BuiltEngines, *arguments: Any, **options: Any) -> Offer:
-    return offer_tree(
-        engines.space, *arguments, base=engines.base, name=engines.name_place, **options
-    )
-
-
-def _built_filter(engines: BuiltEngines, request: SearchRequest) -> Engine | None:
-    if engines.built_filter is None and engines.space.has_bounds:
-        return engines.filter(request.progress)
-    return engines.built_filter
-
-
-def _built_tree(engines: BuiltEngines, request: SearchRequest) -> Engine | None:
-    # Its answers must not depend on times: those of an approximate search do, in a tree.
-    tree = None if request.approximation.given() else engines.tree_to_search
-    return None if tree is None else WalkedTree(tree, request.traversal)
-
-
-_CANDIDATES = (
-    _Candidate(
-        "filter",
-        _filter_objection,
-        guess_filter_seconds,
-        _offer_filter,
-        lambda engines, progress, offer: engines.filter(progress, offer),
-        _built_filter,
-    ),
-    _Candidate(
-        "tree",
-        _tree_objection,
-        guess_tree_seconds,
-        _offer_tree,
-        lambda engines, progress, _: engines.try_tree(progress),
-        _built_tree,
-    ),
-)
-
-
 @dataclass
 class Planner:
     """The choice between the engines of one segment, from the times of its searches.
@@ -292,7 +105,7 @@ class Planner:
     explored: float = 0.0
     _least: dict[tuple[str, int], float] = field(default_factory=dict)  # of stopped sampling
     _offers: dict[tuple[str, int], Offer] = field(default_factory=dict)
-    _given_up: dict[tuple[str, int], str] = field(default_factory=dict)
+    given_up: dict[tuple[str, int], str] = field(default_factory=dict)
     # Engines of searches whose choice was clear, and for how many more searches it holds.
     _settled: dict[tuple[str, int, int], tuple[str, int, int]] = field(default_factory=dict)
     _objections: dict[str, str] | None = None
@@ -311,7 +124,7 @@ class Planner:
         plan = self.plan(request, k)
         engine = self._engine(plan.algorithm, request)
         if engine is None:
-            candidate = next(one for one in _CANDIDATES if one.name == plan.algorithm)
+            candidate = next(one for one in CANDIDATES if one.name == plan.algorithm)
             self._build(candidate, request, k)
             engine = self._engine(plan.algorithm, request)
         if engine is None:  # it took too long, or another thread builds
@@ -319,7 +132,7 @@ class Planner:
             engine = self._engine(plan.algorithm, request)
         elif request.among is None:
             self._end_trial(plan, request, k)
-            if plan.is_clear and any(one.engine(self.engines, request) for one in _CANDIDATES):
+            if plan.is_clear and any(one.engine(self.engines, request) for one in CANDIDATES):
                 is_confirmed = name == plan.algorithm
                 lasts = min(2 * lasted, _MOST_SETTLED) if is_confirmed else _N_SETTLED
                 self._settled[key] = plan.algorithm, lasts, lasts
@@ -344,7 +157,7 @@ class Planner:
     def inherit(self, other: "Planner") -> None:
         """Give up what another planner gave up, for an index that has not doubled since."""
         if len(self.engines.space) < 2 * len(other.engines.space):
-            self._given_up |= other._given_up  # noqa: SLF001
+            self.given_up |= other.given_up
 
     def _add(
         self, key: tuple[str, int, int], seconds: float, n_queries: int, evaluations: int
@@ -354,7 +167,7 @@ class Planner:
 
     def _engine(self, name: str, request: SearchRequest) -> Engine | None:
         """Return an engine that needs no building; None where it does."""
-        for candidate in _CANDIDATES:
+        for candidate in CANDIDATES:
             if candidate.name == name:
                 return candidate.engine(self.engines, request)
         return self.engines.scan
@@ -374,7 +187,7 @@ class Planner:
             return plan(request.algorithm, "the search or its index names it")
         # Measure only where the choice needs it: an evaluation may be expensive.
         objections = self._find_objections()
-        serving = [one for one in _CANDIDATES if not objections[one.name]]
+        serving = [one for one in CANDIDATES if not objections[one.name]]
         if not serving:
             lines |= self._known_lines(request, k)
             if NOT_DECLARED in objections.values():
@@ -387,7 +200,7 @@ class Planner:
         lines["scan"] = scan
         lines |= {
             one.name: Forecast(None, None, "", objections[one.name] or NOT_HERE)
-            for one in _CANDIDATES
+            for one in CANDIDATES
         }
         built = [one for one in serving if one.engine(self.engines, request) is not None]
         is_small = len(space) < self._n_few
@@ -449,10 +262,10 @@ class Planner:
     def _find_objections(self) -> dict[str, str]:
         if self._objections is None:
             space = self.engines.space
-            self._objections = {one.name: one.objection(space) for one in _CANDIDATES}
+            self._objections = {one.name: one.objection(space) for one in CANDIDATES}
         return self._objections
 
-    def _known(self, one: _Candidate, request: SearchRequest, k: int) -> _Measured | None:
+    def _known(self, one: Candidate, request: SearchRequest, k: int) -> _Measured | None:
         return self.measured.get(_key(one.name, len(request.queries), k))
 
     def _known_lines(self, request: SearchRequest, k: int) -> dict[str, Forecast]:
@@ -467,7 +280,7 @@ class Planner:
 
     def _forecast(
         self,
-        one: _Candidate,
+        one: Candidate,
         request: SearchRequest,
         k: int,
         lines: Mapping[str, Forecast],
@@ -477,8 +290,8 @@ class Planner:
         """Return the line of an engine that is not built, and whether it should be built now."""
         least = lines[fastest]
         key, space, threads = (one.name, k.bit_length()), self.engines.space, request.threads
-        if key in self._given_up:
-            return Forecast(None, None, "", self._given_up[key]), False
+        if key in self.given_up:
+            return Forecast(None, None, "", self.given_up[key]), False
         known = self._known(one, request, k)
         if known is not None and known.is_tried and known.seconds > threads * _time(least):
             return replace(known.forecast(threads), build_seconds=None, reason=SLOWER), False
@@ -498,7 +311,7 @@ class Planner:
                 return Forecast(None, guess / threads, "a guess", FEW_QUERIES), False
             offer = self._sample(one, request, k, allowance)
             if offer is None:
-                reason = self._given_up.get(key, FEW_QUERIES)
+                reason = self.given_up.get(key, FEW_QUERIES)
                 return Forecast(None, guess / threads, "a guess", reason), False
         seconds = offer.seconds_per_query
         if offer.evaluations is not None:  # a sample is timed once, which load makes longer
@@ -520,7 +333,7 @@ class Planner:
         return line, True
 
     def _sample(
-        self, one: _Candidate, request: SearchRequest, k: int, allowance: float
+        self, one: Candidate, request: SearchRequest, k: int, allowance: float
     ) -> Offer | None:
         """Return the offer of an engine; None where that took too long or cannot be done."""
         key = (one.name, k.bit_length())
@@ -538,7 +351,7 @@ class Planner:
             self._least[key] = 2.0 * seconds
         return offer
 
-    def _build(self, one: _Candidate, request: SearchRequest, k: int) -> None:
+    def _build(self, one: Candidate, request: SearchRequest, k: int) -> None:
         """Build an engine unless it takes longer than its forecast and all searches allow."""
         key = (one.name, k.bit_length())
         offer = self._offers.get(key)
@@ -579,7 +392,7 @@ class Planner:
             is_declared = has_functions(self.engines.space.kernel)
             if is_declared and isinstance(error, NotMercerError):
                 raise
-            self._given_up[key] = CANNOT
+            self.given_up[key] = CANNOT
         finally:
             taken = (time.perf_counter() - started) * request.threads
             self.explored += taken
@@ -595,9 +408,9 @@ class Planner:
             is_kept = plan.algorithm == "tree"
             self.engines.end_trial(keep_tree=is_kept)
             if not is_kept:
-                self._given_up["tree", k.bit_length()] = SLOWER
+                self.given_up["tree", k.bit_length()] = SLOWER
 
-    def _race(self, request: SearchRequest, k: int, entrants: Sequence[_Candidate]) -> None:
+    def _race(self, request: SearchRequest, k: int, entrants: Sequence[Candidate]) -> None:
         """Measure engines on a few of the queries, for searches like this one."""
         few = replace(
             request.of_queries(_spread(len(request.queries), _N_RACED)),
@@ -631,42 +444,6 @@ class Planner:
 def _time(line: Forecast) -> float:
     """Return the time of a query; infinity where it is not known."""
     return math.inf if line.seconds_per_query is None else line.seconds_per_query
-
-
-def merge_plans(plans: Sequence[Plan], k: int) -> Plan:
-    """Return one plan from those of several parts, the largest first: its choice, and all costs.
-
-    Where a part has no forecast for an engine, that of the engine it would use stands in.
-    """
-    if len(plans) == 1:
-        return plans[0]
-    main, others = plans[0], plans[1:]
-    forecasts = {}
-    for name, own in main.forecasts.items():
-        rest = [plan.forecasts.get(name, plan.forecasts.get(plan.algorithm)) for plan in others]
-        known = [forecast for forecast in rest if forecast is not None]
-        all_ = [own, *known]
-        forecasts[name] = Forecast(
-            _sum([forecast.seconds_per_query for forecast in all_]),
-            _sum([forecast.build_seconds for forecast in all_]),
-            own.basis,
-            own.reason,
-            _sum([forecast.evaluations for forecast in all_]),
-        )
-    return Plan(
-        main.algorithm,
-        f"{main.reason} ({len(others)} smaller parts are planned apart)",
-        forecasts,
-        main.n_queries,
-        sum(plan.n_objects for plan in plans),
-        k,
-        sum(plan.planning_seconds for plan in plans),
-    )
-
-
-def _sum(figures: Sequence[float | None]) -> float | None:
-    """Return the sum of those that are known; None where the first is not."""
-    return None if figures[0] is None else sum(figure or 0.0 for figure in figures)
 
 
 def _key(name: str, n_queries: int, k: int) -> tuple[str, int, int]:

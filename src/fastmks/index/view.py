@@ -21,7 +21,7 @@ from fastmks.errors import IndexFileError, InvalidArgument
 from fastmks.index.algorithms import ALGORITHMS
 from fastmks.index.ids import Ids, check_kind, read_ids, read_mask, shown
 from fastmks.index.merge import NOWHERE, floors_of, merge_above, merge_top_k
-from fastmks.index.planner import Plan, merge_plans
+from fastmks.index.plan import Plan, merge_plans
 from fastmks.index.segment import Segment, Settings
 from fastmks.kernels.objects import Objects, join_objects, listed, read_queries
 

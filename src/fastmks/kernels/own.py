@@ -368,15 +368,8 @@ class Similarity(_PythonKernel):
         all values or bounds come from it.
     name : str, optional
         The name to print.
-    symmetric : bool, default False
-        Whether ``function(x, y)`` and ``function(y, x)`` are always the same float64, bit for bit.
-        `Index.search_self` then evaluates each pair once, when it scans. One pair of each object
-        is evaluated in both orders: a difference is a `KernelValueError`.
-    workers : int, optional
-        Evaluate in this many processes, where values take long (about 10 microseconds or more).
-        The function must be one that can be pickled, as the objects must; with cloudpickle that is
-        nearly every function. `close` ends the processes, as do Ctrl-C, an error and the end of
-        the program.
+    symmetric, workers : optional
+        As in `Custom`.
 
     Examples
     --------

@@ -61,7 +61,7 @@ def test_a_token_is_asked_for_everywhere_but_for_health(path):
             assert client.get("/health/", headers=headers).status_code == 401
         assert TOKEN not in client.get("/openapi.json").text
         far = client.get("/v1/index", headers={"host": "index.example.org"})
-        assert far.is_success  # whoever has the token is welcome
+        assert far.is_success  # the token is right
 
 
 def test_without_a_token_only_names_of_this_machine(path):

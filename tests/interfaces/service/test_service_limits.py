@@ -1,4 +1,4 @@
-"""What a service refuses: too much, too slow, too many."""
+"""Limits of a service: requests too large, too slow or too many are refused."""
 
 import asyncio
 import gc

@@ -14,7 +14,8 @@ import pytest
 from fastmks import Index, KernelValueError, NotMercerError, Plan
 from fastmks import kernels as K
 from fastmks._util.progress import Progress, TooLong, limited_work
-from fastmks.index.planner import CANNOT, Forecast, Planner
+from fastmks.index.plan import Forecast
+from fastmks.index.planner import CANNOT, Planner
 from support.comparing import assert_identical
 from support.inside import data_of
 

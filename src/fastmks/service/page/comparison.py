@@ -13,7 +13,7 @@ from fastmks.engines.traversal import Traversal
 from fastmks.errors import InvalidArgument
 from fastmks.index.hits import Hits
 from fastmks.index.index import Index
-from fastmks.index.planner import Plan
+from fastmks.index.plan import Plan
 from fastmks.kernels.object_kernel import leaves
 from fastmks.service.page.kernel_choices import Choice, short_name
 from fastmks.service.page.views import MOST_HITS, View
