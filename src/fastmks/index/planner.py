@@ -388,7 +388,7 @@ class Planner:
                 made = work(progress)
         except TooLong:
             pass
-        except FastmksError as error:
+        except (FastmksError, MemoryError) as error:
             is_declared = has_functions(self.engines.space.kernel)
             if is_declared and isinstance(error, NotMercerError):
                 raise

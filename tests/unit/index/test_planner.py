@@ -6,6 +6,7 @@ import math
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 from fastmks import Index, KernelValueError, NotMercerError, Plan
 from fastmks import kernels as K
 from fastmks._util.progress import Progress, TooLong, limited_work
+from fastmks.index import planner
 from fastmks.index.plan import Forecast
 from fastmks.index.planner import CANNOT, Planner
 from support.comparing import assert_identical
@@ -280,6 +282,17 @@ def test_an_engine_that_cannot_be_built_is_given_up():
     query = [(0.0, 0.0, 1.0)]
     assert {index.search(query, k=1).stats.algorithm for _ in range(100)} == {"scan"}
     assert index.explain(query).forecasts["tree"].reason == CANNOT
+
+
+def test_an_engine_for_which_memory_does_not_suffice_is_given_up(monkeypatch):
+    def fail(*_, **__):
+        raise MemoryError
+
+    scarce = tuple(replace(candidate, offer=fail) for candidate in planner.CANDIDATES)
+    monkeypatch.setattr(planner, "CANDIDATES", scarce)
+    index = Index(points(600), K.Custom(nearness, is_mercer=True))
+    assert {index.search(points(1), k=1).stats.algorithm for _ in range(100)} == {"scan"}
+    assert index.explain(points(1)).forecasts["tree"].reason == CANNOT
 
 
 def test_a_tree_that_is_faster_is_used_and_kept():
